@@ -1,0 +1,6 @@
+"""Vision transformers for Keras 3 that train on small data and run on phones."""
+
+from hsvit_keras.models import HSViT, create_model, list_models
+
+__version__ = "0.1.0"
+__all__ = ["HSViT", "create_model", "list_models"]

@@ -1,0 +1,17 @@
+"""Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
+
+from hsvit_keras.layers.class_token import ClassToken
+from hsvit_keras.layers.first_token import FirstToken
+from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
+from hsvit_keras.layers.position_embedding import PositionEmbedding
+from hsvit_keras.layers.softmax_attention import SoftmaxAttention
+from hsvit_keras.layers.tile_tokens import TileTokens
+
+__all__ = [
+    "ClassToken",
+    "FirstToken",
+    "GroupLayerNormalization",
+    "PositionEmbedding",
+    "SoftmaxAttention",
+    "TileTokens",
+]

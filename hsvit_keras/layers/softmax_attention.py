@@ -1,0 +1,73 @@
+"""The core of multi-head attention; its projections are layers of their own in the graph."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class SoftmaxAttention(keras.layers.Layer):
+    """`softmax(query key^T / sqrt(dim / num_heads)) value` for each head, and each group.
+
+    Groups and heads share one axis, so that no tensor has more than four.
+
+    Args:
+        num_heads: int, heads of each group; has to divide `dim`.
+        dropout_rate: float in [0, 1), dropped share of the attention weights while training.
+
+    Call arguments:
+        query: Tensor of shape `(batch, queries, dim)` or `(batch, queries, groups, dim)`.
+        key: Tensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
+        value: Tensor of the shape of `key`.
+        training: bool, whether to drop attention weights.
+
+    Returns:
+        Tensor of the shape of `query`.
+
+    Raises:
+        ValueError: `num_heads` does not divide `dim`.
+
+    References:
+        - [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2
+    """
+
+    def __init__(self, num_heads, dropout_rate=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.dropout_rate = dropout_rate
+        self.dropout = keras.layers.Dropout(dropout_rate, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, query_shape, key_shape, value_shape):
+        if query_shape[-1] % self.num_heads:
+            raise ValueError(
+                f"num_heads has to divide the dim of query, key and value; "
+                f"received num_heads={self.num_heads}, dim={query_shape[-1]}"
+            )
+        self.built = True
+
+    def attention_weights(self, query, key):
+        """Where each query looks: `(batch, groups * num_heads, queries, tokens)`, rows sum to 1."""
+        scale = (query.shape[-1] // self.num_heads) ** -0.5
+        query, key = self._split_heads(query), self._split_heads(key)
+        return ops.softmax(ops.matmul(query * scale, ops.transpose(key, (0, 1, 3, 2))))
+
+    def call(self, query, key, value, training=None):
+        weights = self.dropout(self.attention_weights(query, key), training=training)
+        mixed = ops.transpose(ops.matmul(weights, self._split_heads(value)), (0, 2, 1, 3))
+        return ops.reshape(mixed, (-1, *query.shape[1:]))
+
+    def _split_heads(self, tokens):
+        """`(batch, tokens, [groups,] dim)` to `(batch, groups * heads, tokens, dim / heads)`."""
+        _, count, *groups, dim = tokens.shape
+        heads = self.num_heads * (groups[0] if groups else 1)
+        tokens = ops.reshape(tokens, (-1, count, heads, dim // self.num_heads))
+        return ops.transpose(tokens, (0, 2, 1, 3))
+
+    def compute_output_shape(self, query_shape, key_shape, value_shape):
+        return query_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "dropout_rate": self.dropout_rate,
+        }

@@ -1,0 +1,38 @@
+"""More tokens than there are, by going round."""
+
+import math
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class TileTokens(keras.layers.Layer):
+    """Repeats the list of tokens from its start until there are `num_tokens`.
+
+    Args:
+        num_tokens: int, tokens given out; may be fewer than come in.
+
+    Call arguments:
+        tokens: Tensor of shape `(batch, tokens, dim)`.
+
+    Returns:
+        Tensor of shape `(batch, num_tokens, dim)`.
+
+    References:
+        - [HSViT](https://arxiv.org/abs/2404.05196), section 4.3 (ablation of the convolutions)
+    """
+
+    def __init__(self, num_tokens, **kwargs):
+        super().__init__(**kwargs)
+        self.num_tokens = num_tokens
+
+    def call(self, tokens):
+        rounds = math.ceil(self.num_tokens / tokens.shape[1])
+        return ops.tile(tokens, (1, rounds, 1))[:, : self.num_tokens]
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], self.num_tokens, *input_shape[2:])
+
+    def get_config(self):
+        return {**super().get_config(), "num_tokens": self.num_tokens}

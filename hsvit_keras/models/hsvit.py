@@ -1,0 +1,285 @@
+"""HSViT: Horizontally Scalable Vision Transformer, https://arxiv.org/abs/2404.05196.
+
+Each kernel of the last convolution gives one token: its whole feature map, flattened. The tokens
+are cut into groups, each group attends within itself under its own weights, and the answer is made
+from the mean of the groups' class tokens. Blocks have no MLP and groups no final norm.
+
+Differs from the authors' program in form only: all groups live in one tensor `(batch, tokens,
+groups, dim)` and are computed at once; any rectangular image is taken.
+"""
+
+import keras
+from keras import layers
+
+from hsvit_keras.layers import ClassToken, FirstToken, GroupLayerNormalization, PositionEmbedding, TileTokens
+from hsvit_keras.models import blocks
+from hsvit_keras.models.registry import register_model
+
+# Table 1: strides of the pooling by image size, so that the map before attention is 8 x 8.
+# The number of kernels, 16 groups and dim 64 are in section 4.1, 8 heads in the released files.
+VARIANTS = {
+    "hsvit_c2a2": ((64, 128), 2, {32: (2, 2), 64: (4, 2), 128: (4, 4)}),
+    "hsvit_c3a4": ((64, 128, 256), 4, {32: (2, 1, 2), 64: (2, 2, 2), 128: (4, 2, 2)}),
+    "hsvit_c4a8": ((64, 128, 256, 512), 8, {32: (2, 1, 2, 1), 64: (2, 2, 2, 1), 128: (2, 2, 2, 2)}),
+}
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class HSViT(keras.Model):
+    """Horizontally scalable vision transformer, a Functional graph from images to logits.
+
+    | model        | input      | classes | parameters | MACs    |
+    | ------------ | ---------- | ------- | ---------- | ------- |
+    | `hsvit_c2a2` | 32 x 32 x 3 |     10 |  TABLE
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        num_classes: int, number of logits.
+        filters: sequence of int, kernels of each convolutional stage. The last number is the number
+            of tokens, which `attention_groups` has to divide.
+        kernel_sizes: int or sequence of int, one a stage: size of its first convolution and of its
+            pooling window, in pixels. The second convolution is always 3 x 3.
+        pool_strides: sequence of int, one a stage, in pixels; a stage with 1 has no pooling.
+        attention_groups: int. With 0 there is no attention: the logits come from the mean token.
+        depth: int, attention blocks of each group.
+        hidden_dim: int, length of a token.
+        num_heads: int, heads of each group; divides `hidden_dim`.
+        dropout_rate: float in [0, 1), of the embedding and of the attention weights.
+        use_convolution: bool. Without convolutions each colour channel of the image is a token,
+            repeated up to `filters[-1]` tokens; `hidden_dim` has to be height * width.
+        dtype: dtype policy of all layers; the global one by default.
+        name: str.
+
+    Raises:
+        ValueError: an argument has a value that does not fit, or the image is smaller than the pooling.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.create_model("hsvit_c2a2", input_shape=(32, 32, 3), num_classes=10)
+    logits = model(np.zeros((1, 32, 32, 3), "float32"))  # (1, 10)
+    ```
+
+    References:
+        - [HSViT: Horizontally Scalable Vision Transformer](https://arxiv.org/abs/2404.05196)
+    """
+
+    def __init__(
+        self,
+        input_shape=(64, 64, 3),
+        num_classes=200,
+        filters=(64, 128),
+        kernel_sizes=3,
+        pool_strides=(4, 2),
+        attention_groups=16,
+        depth=2,
+        hidden_dim=64,
+        num_heads=8,
+        dropout_rate=0.2,
+        use_convolution=True,
+        dtype=None,
+        name="hsvit",
+        **kwargs,
+    ):
+        input_shape = blocks.check_image_shape(input_shape)
+        filters, pool_strides = tuple(filters), tuple(pool_strides)
+        kernel_sizes = _one_a_stage(kernel_sizes, filters)
+        _check_arguments(
+            input_shape,
+            num_classes,
+            filters,
+            kernel_sizes,
+            pool_strides,
+            attention_groups,
+            depth,
+            hidden_dim,
+            num_heads,
+            dropout_rate,
+            use_convolution,
+        )
+        policy = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
+
+        # === Functional model ===
+        with blocks.dtype_scope(policy):
+            image = keras.Input(input_shape, name="image")
+            if use_convolution:
+                maps = image
+                for i, stage in enumerate(zip(filters, kernel_sizes, pool_strides, strict=True)):
+                    maps = _convolutional_stage(maps, *stage, name=f"stage{i}")
+                tokens = _embed_maps(maps, hidden_dim, dropout_rate)
+            else:
+                tokens = TileTokens(filters[-1], name="tile_tokens")(_maps_as_tokens(image))
+            if attention_groups:
+                tokens = _split_groups(tokens, attention_groups)
+                tokens = PositionEmbedding(name="position_embedding")(ClassToken(name="class_token")(tokens))
+                for i in range(depth):
+                    tokens = blocks.residual_attention(
+                        tokens,
+                        GroupLayerNormalization(name=f"block{i}_norm"),
+                        lambda name: blocks.group_dense(attention_groups, hidden_dim, name),
+                        num_heads,
+                        dropout_rate,
+                        name=f"block{i}",
+                    )
+                tokens = FirstToken(name="class_tokens")(tokens)
+                tokens = layers.Reshape((attention_groups, hidden_dim), name="group_answers")(tokens)
+            features = layers.GlobalAveragePooling1D(name="mean_answer")(tokens)
+            features = layers.LayerNormalization(epsilon=1e-5, name="head_norm")(features)
+            logits = layers.Dense(num_classes, name="head")(features)
+        super().__init__(inputs=image, outputs=logits, name=name, **kwargs)
+
+        # === Config ===
+        self.image_shape = input_shape
+        self.num_classes = num_classes
+        self.filters = filters
+        self.kernel_sizes = kernel_sizes
+        self.pool_strides = pool_strides
+        self.attention_groups = attention_groups
+        self.depth = depth
+        self.hidden_dim = hidden_dim
+        self.num_heads = num_heads
+        self.dropout_rate = dropout_rate
+        self.use_convolution = use_convolution
+        self.graph_policy = policy
+
+    def get_config(self):
+        return {
+            "input_shape": self.image_shape,
+            "num_classes": self.num_classes,
+            "filters": self.filters,
+            "kernel_sizes": self.kernel_sizes,
+            "pool_strides": self.pool_strides,
+            "attention_groups": self.attention_groups,
+            "depth": self.depth,
+            "hidden_dim": self.hidden_dim,
+            "num_heads": self.num_heads,
+            "dropout_rate": self.dropout_rate,
+            "use_convolution": self.use_convolution,
+            "dtype": keras.dtype_policies.serialize(self.graph_policy),
+            "name": self.name,
+            "trainable": self.trainable,
+        }
+
+
+def _convolutional_stage(maps, filters, kernel_size, pool_stride, name):
+    """Two convolutions and a max pooling; padding is symmetric, as in the authors' program."""
+    for j, size in enumerate((kernel_size, 3)):
+        if size % 2 == 0:  # symmetric padding of an even kernel grows the map: not what "same" means
+            maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad{j}")(maps)
+        padding = "same" if size % 2 else "valid"
+        maps = layers.Conv2D(filters, size, padding=padding, use_bias=False, name=f"{name}_conv{j}")(maps)
+        maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm{j}")(maps)
+        maps = layers.ReLU(name=f"{name}_relu{j}")(maps)
+    if pool_stride > 1:
+        if kernel_size > 1:  # zeros are as good as minus infinity behind a ReLU
+            maps = layers.ZeroPadding2D(kernel_size // 2, name=f"{name}_pool_pad")(maps)
+        maps = layers.MaxPooling2D(kernel_size, pool_stride, name=f"{name}_pool")(maps)
+    return maps
+
+
+def _maps_as_tokens(maps):
+    """`(batch, height, width, channels)` to `(batch, channels, height * width)`."""
+    _, height, width, channels = maps.shape
+    maps = layers.Reshape((height * width, channels), name="flatten_maps")(maps)
+    return layers.Permute((2, 1), name="maps_as_tokens")(maps)
+
+
+def _embed_maps(maps, hidden_dim, dropout_rate):
+    """One token a kernel: section 3.2. The projection exists in the authors' program only."""
+    tokens = layers.Dense(hidden_dim, name="embedding")(_maps_as_tokens(maps))
+    tokens = layers.ReLU(name="embedding_relu")(tokens)
+    return layers.Dropout(dropout_rate, name="embedding_dropout")(tokens)
+
+
+def _split_groups(tokens, groups):
+    """`(batch, groups * tokens, dim)` to `(batch, tokens, groups, dim)`; neighbours share a group."""
+    _, count, dim = tokens.shape
+    tokens = layers.Reshape((groups, count // groups, dim), name="split_groups")(tokens)
+    return layers.Permute((2, 1, 3), name="groups_behind_tokens")(tokens)
+
+
+def _one_a_stage(kernel_sizes, filters):
+    if isinstance(kernel_sizes, int):
+        return (kernel_sizes,) * len(filters)
+    return tuple(kernel_sizes)
+
+
+def _check_arguments(
+    input_shape, num_classes, filters, kernel_sizes, pool_strides, attention_groups, depth,
+    hidden_dim, num_heads, dropout_rate, use_convolution,
+):  # fmt: skip
+    blocks.check_integer("num_classes", num_classes, 1)
+    blocks.check_integer("hidden_dim", hidden_dim, 1)
+    blocks.check_integer("attention_groups", attention_groups, 0)
+    blocks.check_rate("dropout_rate", dropout_rate)
+    for name, values in (
+        ("filters", filters),
+        ("kernel_sizes", kernel_sizes),
+        ("pool_strides", pool_strides),
+    ):
+        for value in values:
+            blocks.check_integer(f"each number of {name}", value, 1)
+    if not filters or not len(filters) == len(kernel_sizes) == len(pool_strides):
+        raise ValueError(
+            "filters, kernel_sizes and pool_strides need one number for each stage; received "
+            f"filters={filters}, kernel_sizes={kernel_sizes}, pool_strides={pool_strides}"
+        )
+    if attention_groups:
+        blocks.check_integer("depth", depth, 1)
+        blocks.check_integer("num_heads", num_heads, 1)
+        if filters[-1] % attention_groups:
+            raise ValueError(
+                "attention_groups has to divide the kernels of the last stage; "
+                f"received attention_groups={attention_groups}, filters[-1]={filters[-1]}"
+            )
+        if hidden_dim % num_heads:
+            raise ValueError(
+                f"num_heads has to divide hidden_dim; received num_heads={num_heads}, hidden_dim={hidden_dim}"
+            )
+    if use_convolution:
+        _check_pooling(input_shape, kernel_sizes, pool_strides)
+    elif hidden_dim != input_shape[0] * input_shape[1]:
+        raise ValueError(
+            "without convolution a token is a whole image plane, so hidden_dim has to be height * width = "
+            f"{input_shape[0] * input_shape[1]}; received hidden_dim={hidden_dim}, input_shape={input_shape}"
+        )
+
+
+def _check_pooling(input_shape, kernel_sizes, pool_strides):
+    """Each pooling needs as many pixels as its stride, or it would look at padding alone."""
+    sides = input_shape[:2]
+    for i, (size, stride) in enumerate(zip(kernel_sizes, pool_strides, strict=True)):
+        sides = [side + 1 - size % 2 for side in sides]
+        if min(sides) < stride:
+            raise ValueError(
+                f"the image is too small: stage {i} pools with stride {stride} and gets a map of "
+                f"{sides[0]} x {sides[1]}; received input_shape={input_shape}, pool_strides={pool_strides}"
+            )
+        if stride > 1:
+            sides = [(side + size // 2 * 2 - size) // stride + 1 for side in sides]
+
+
+def _arguments(filters, depth, pool_strides):
+    """The arguments of a variant as a function of the image: Table 1's column of its size or the next below."""
+
+    def arguments(input_shape):
+        side = min(blocks.check_image_shape(input_shape)[:2])
+        column = max((size for size in pool_strides if size <= side), default=min(pool_strides))
+        return {"filters": filters, "depth": depth, "pool_strides": pool_strides[column]}
+
+    return arguments
+
+
+for _name, _variant in VARIANTS.items():
+    # 64 x 64 and 200 classes (Tiny-ImageNet) is where Table 3 counts the parameters.
+    register_model(_name, HSViT, input_shape=(64, 64, 3), num_classes=200, arguments=_arguments(*_variant))
+
+
+def _tiny(input_shape):
+    """Ours, for demonstrations and tests: trains in a minute on two cores."""
+    return {
+        "filters": (16, 32), "pool_strides": (2, 2), "attention_groups": 4, "hidden_dim": 32, "num_heads": 4,
+    }  # fmt: skip
+
+
+register_model("hsvit_tiny", HSViT, input_shape=(32, 32, 1), num_classes=10, arguments=_tiny)

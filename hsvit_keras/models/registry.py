@@ -1,0 +1,87 @@
+"""Named variants of the families: `register_model`, `create_model`, `list_models`."""
+
+import dataclasses
+import difflib
+import fnmatch
+import inspect
+from collections.abc import Callable
+
+_VARIANTS = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """One registered model: its class, and the arguments that make it.
+
+    `arguments` takes the input shape, since papers change strides with the size of the image.
+    """
+
+    model_class: type
+    input_shape: tuple
+    num_classes: int
+    arguments: Callable[[tuple], dict]
+
+
+def register_model(name, model_class, *, input_shape, num_classes, arguments):
+    """Registers a variant.
+
+    Args:
+        name: str, `family_variant` in lower case.
+        model_class: class whose constructor takes `input_shape`, `num_classes`, `name` and the rest.
+        input_shape: default (height, width, channels), in pixels.
+        num_classes: int, default number of classes.
+        arguments: function from an input shape to a dict of the other constructor arguments.
+    """
+    if name in _VARIANTS:
+        raise ValueError(f"a model named {name!r} is registered already")
+    _VARIANTS[name] = Variant(model_class, tuple(input_shape), num_classes, arguments)
+
+
+def list_models(pattern="*"):
+    """Names of the registered models, sorted.
+
+    Args:
+        pattern: str with shell wildcards, such as `"hsvit*"`.
+
+    Returns:
+        List of str.
+    """
+    return sorted(fnmatch.filter(_VARIANTS, pattern))
+
+
+def create_model(name, *, input_shape=None, num_classes=None, **overrides):
+    """Makes a registered model with fresh weights.
+
+    Args:
+        name: str, one of `list_models()`.
+        input_shape: (height, width, channels) in pixels; the variant's own by default.
+        num_classes: int; the variant's own by default.
+        **overrides: any other constructor argument of the variant's class.
+
+    Returns:
+        A `keras.Model` from images `(batch, height, width, channels)` to logits `(batch, num_classes)`.
+
+    Raises:
+        ValueError: there is no such model, or an argument has a value that does not fit.
+        TypeError: there is no such argument.
+    """
+    if name not in _VARIANTS:
+        raise ValueError(f"there is no model {name!r}; {_hint(name, _VARIANTS)}")
+    variant = _VARIANTS[name]
+    known = [
+        argument for argument in inspect.signature(variant.model_class).parameters if argument != "kwargs"
+    ]
+    for argument in overrides:
+        if argument not in known:
+            raise TypeError(f"{name} has no argument {argument!r}; {_hint(argument, known)}")
+    input_shape = variant.input_shape if input_shape is None else tuple(input_shape)
+    return variant.model_class(
+        input_shape=input_shape,
+        num_classes=variant.num_classes if num_classes is None else num_classes,
+        **{"name": name, **variant.arguments(input_shape), **overrides},
+    )
+
+
+def _hint(word, known):
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"
