@@ -1,6 +1,8 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
+from hsvit_keras.checkpoints import from_torch
+from hsvit_keras.compression import fold_batch_norm
 from hsvit_keras.models import HSViT, create_model, list_models
 
 __version__ = "0.1.0"
-__all__ = ["HSViT", "create_model", "list_models"]
+__all__ = ["HSViT", "create_model", "fold_batch_norm", "from_torch", "list_models"]

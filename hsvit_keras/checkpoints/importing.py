@@ -1,0 +1,62 @@
+"""`from_torch`: the authors' constructor arguments and weights become one of our models."""
+
+from hsvit_keras.checkpoints import hsvit
+from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.tensors import Tensors
+
+# architecture: the module that knows it, and the authors' arguments that make the model.
+_ARCHITECTURES = {
+    "hsvit": (
+        hsvit,
+        ("num_channels", "image_size", "conv_kernel_nums", "conv_kernel_sizes", "pool_strides", "attn_num",
+         "attn_depth", "attn_embed_dim", "num_heads", "num_classes", "dropout"),
+    ),
+}  # fmt: skip
+
+
+def from_torch(architecture, config, state_dict, *, input_shape=None):
+    """Makes a Keras model from an author's PyTorch program: same arguments, same weights, same answers.
+
+    PyTorch itself is not needed.
+
+    Args:
+        architecture: str, one of `"hsvit"`.
+        config: dict, the authors' constructor arguments (an entry `class` is allowed).
+        state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file.
+            Only tensors are read from a file; a pickle that wants anything else is refused.
+        input_shape: (height, width, channels) in pixels, where `config` does not tell.
+
+    Returns:
+        A `keras.Model` from images `(batch, height, width, channels)` to logits.
+
+    Raises:
+        ValueError: the architecture is unknown, an argument or a tensor is missing, surplus or has the
+            wrong shape.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.from_torch("hsvit", config, "hsvit.pth")
+    ```
+    """
+    if architecture not in _ARCHITECTURES:
+        raise ValueError(
+            f"architecture has to be one of {sorted(_ARCHITECTURES)}; received architecture={architecture!r}"
+        )
+    family, arguments = _ARCHITECTURES[architecture]
+    _check_config(architecture, config, arguments)
+    model = family.build(config, input_shape)
+    tensors = Tensors(read_state_dict(state_dict))
+    family.load(model, tensors)
+    tensors.finish()
+    return model
+
+
+def _check_config(architecture, config, arguments):
+    missing = [name for name in arguments if name not in config]
+    surplus = [name for name in config if name not in arguments and name != "class"]
+    if missing or surplus:
+        raise ValueError(
+            f"config of {architecture!r} needs {', '.join(arguments)}; "
+            f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
+        )

@@ -1,0 +1,66 @@
+"""Tensors of a PyTorch state dict, handed over one by one into Keras layers.
+
+Each function gives one layer its weights in Keras' layout. Whatever does not fit is collected, so
+that one error names all of it.
+"""
+
+import numpy as np
+
+_SHOWN = 8  # problems named in full; the rest is counted
+
+
+class Tensors:
+    """A state dict that knows which of its tensors were taken.
+
+    Args:
+        state_dict: dict of str to array.
+    """
+
+    def __init__(self, state_dict):
+        self.state_dict = state_dict
+        self.taken = set()
+        self.problems = []
+
+    def take(self, name, shape):
+        """The tensor `name`; zeros and a noted problem if it is missing or has another shape."""
+        self.taken.add(name)
+        shape = tuple(shape)
+        if name not in self.state_dict:
+            self.problems.append(f"{name} is missing, the model needs it with shape {shape}")
+        elif np.shape(self.state_dict[name]) != shape:
+            found = tuple(np.shape(self.state_dict[name]))
+            self.problems.append(f"{name} has shape {found}, the model needs {shape}")
+        else:
+            return np.asarray(self.state_dict[name], "float32")
+        return np.zeros(shape, "float32")
+
+    def finish(self):
+        """Raises `ValueError` if a tensor was missing, wrong or left over."""
+        for name, tensor in self.state_dict.items():
+            if name not in self.taken and not name.endswith("num_batches_tracked"):
+                self.problems.append(f"{name} with shape {tuple(np.shape(tensor))} has no place in the model")
+        if self.problems:
+            more = len(self.problems) - _SHOWN
+            shown = self.problems[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
+            raise ValueError("the weights do not fit the model: " + "; ".join(shown))
+
+
+def convolution(layer, tensors, name):
+    """`Conv2D` from `nn.Conv2d`: (out, in, height, width) to (height, width, in, out)."""
+    height, width, inputs, outputs = layer.kernel.shape
+    kernel = tensors.take(f"{name}.weight", (outputs, inputs, height, width)).transpose(2, 3, 1, 0)
+    layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
+
+
+def dense(layer, tensors, name):
+    """`Dense` from `nn.Linear`: (out, in) to (in, out)."""
+    inputs, outputs = layer.kernel.shape
+    kernel = tensors.take(f"{name}.weight", (outputs, inputs)).T
+    layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))])
+
+
+def normalization(layer, tensors, name):
+    """`LayerNormalization` or `BatchNormalization` from its namesake, statistics included."""
+    shape = layer.gamma.shape
+    suffixes = ["weight", "bias"] + (["running_mean", "running_var"] if len(layer.weights) == 4 else [])
+    layer.set_weights([tensors.take(f"{name}.{suffix}", shape) for suffix in suffixes])

@@ -1,0 +1,108 @@
+"""The one engine under every pass: a copy of a Functional graph, with layers and calls replaced."""
+
+import itertools
+
+import keras
+from keras.src.models import Functional  # Keras gives this class no public name
+
+
+class Graph:
+    """Which layer feeds which in a Functional model.
+
+    Args:
+        model: `keras.Model` built as a Functional graph, or `keras.Sequential`.
+
+    Raises:
+        ValueError: `model` is neither.
+    """
+
+    def __init__(self, model):
+        self.model = functional(model)
+        self._producers, self._consumers, self._calls = {}, {}, {}
+        for node in itertools.chain.from_iterable(self.model._nodes_by_depth.values()):
+            layer = node.operation
+            self._calls[layer.name] = self._calls.get(layer.name, 0) + 1
+            sources = [tensor._keras_history.operation for tensor in node.arguments.keras_tensors]
+            self._producers.setdefault(layer.name, []).extend(sources)
+            for source in sources:
+                self._consumers.setdefault(source.name, []).append(layer)
+        self._outputs = {tensor._keras_history.operation.name for tensor in self.model.outputs}
+
+    def producers(self, layer):
+        """The layers whose outputs `layer` takes, in the order of its arguments."""
+        return self._producers.get(layer.name, [])
+
+    def consumers(self, layer):
+        """The layers that take the output of `layer`."""
+        return self._consumers.get(layer.name, [])
+
+    def is_output(self, layer):
+        """Whether the model gives out what `layer` computes."""
+        return layer.name in self._outputs
+
+    def is_called_once(self, layer):
+        """Whether `layer` stands in one place of the graph; shared layers stand in several."""
+        return self._calls.get(layer.name, 0) == 1
+
+
+def functional(model):
+    """`model` as a Functional graph.
+
+    Raises:
+        ValueError: it is no Functional and no Sequential model, so its graph is unknown.
+    """
+    if isinstance(model, keras.Sequential):
+        return keras.Model(model.inputs, model.outputs, name=model.name)
+    if not isinstance(model, Functional):
+        raise ValueError(
+            "the model has to be a Functional graph or Sequential, since a pass follows its layers; "
+            f"received {getattr(model, 'name', model)!r} of class {type(model).__name__}"
+        )
+    return model
+
+
+def rewrite(model, replace=None, call=None, weights=None, batch_size=None):
+    """Copies a graph, with its weights, into a new one.
+
+    Args:
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        replace: function from a layer to the new layer in its place, or to None for a plain copy. The
+            new layer keeps the name, by which weights find their place.
+        call: function `(new_layer, *args, **kwargs)` that calls a new layer; it may do more before and
+            after, or not call at all.
+        weights: dict from a layer's name to its list of arrays, where they are not those of the original.
+        batch_size: int, a fixed size of the batch; the model's own by default.
+
+    Returns:
+        A `keras.Model`.
+    """
+    model, weights = functional(model), weights or {}
+
+    def clone(layer):
+        return (replace and replace(layer)) or type(layer).from_config(layer.get_config())
+
+    copied = keras.models.clone_model(
+        model,
+        input_tensors=_inputs(model, batch_size),
+        clone_function=clone,
+        call_function=call or (lambda layer, *args, **kwargs: layer(*args, **kwargs)),
+    )
+    originals = {layer.name: layer for layer in model.layers}
+    for layer in copied.layers:
+        if layer.name in weights:
+            layer.set_weights(weights[layer.name])
+        elif layer.weights and layer.name in originals:
+            layer.set_weights(originals[layer.name].get_weights())
+    return copied
+
+
+def _inputs(model, batch_size):
+    inputs = [
+        keras.Input(
+            batch_shape=(batch_size or tensor.shape[0], *tensor.shape[1:]),
+            dtype=tensor.dtype,
+            name=tensor.name,
+        )
+        for tensor in model.inputs
+    ]
+    return keras.tree.pack_sequence_as(model.input, inputs)
