@@ -1,0 +1,368 @@
+"""`read_state_dict`: the authors' weights, from a file or a mapping, as NumPy arrays by name.
+
+A file is `.npz`, `.safetensors` or what `torch.save` writes, which is a pickle: a program that may call
+anything. Here it finds nothing to call but inert stand-ins for the few globals that tensors are made of,
+and it is refused as soon as it asks for another. PyTorch is not needed.
+"""
+
+import copyreg
+import functools
+import io
+import math
+import pathlib
+import pickle
+import struct
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_STORAGES = {  # PyTorch's name: ours
+    "FloatStorage": "float32",
+    "DoubleStorage": "float64",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+    "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128",
+}
+_SAFETENSORS = {  # safetensors' name: ours
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+_STREAM_MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of a file of torch.save before its zip format
+
+
+def read_state_dict(source):
+    """Reads the tensors of a PyTorch state dict.
+
+    A checkpoint around it, such as `{"state_dict": {...}, "epoch": 3}`, is taken off, and so is the
+    prefix `module.` of `DataParallel`. bfloat16 becomes float32; other types stay.
+
+    Args:
+        source: mapping of str to array (NumPy, Keras, PyTorch, whatever has `__array__`), or path to a
+            `.npz`, `.safetensors`, `.pt`, `.pth`, `.ckpt` or `.bin` file.
+
+    Returns:
+        Dict of str to `np.ndarray`, in the order of the source.
+
+    Raises:
+        ValueError: the file is damaged, not of these kinds, or asks for more than tensors; an entry is no
+            tensor; there is no tensor at all, or it is not clear which entry holds the weights.
+        OSError: the file is missing or not readable.
+        ImportError: a `.safetensors` file without the package safetensors.
+    """
+    if isinstance(source, Mapping):
+        name, entries = "the state dict", source
+    else:
+        name, entries = str(source), _read_file(source)
+    state_dict = {}
+    for key, value in _unwrapped(name, entries).items():
+        if not isinstance(key, str) or not _is_tensor(value):
+            raise ValueError(f"{name}: entry {key!r} is a {_kind(value)}; a tensor with a name is needed")
+        try:
+            state_dict[key] = _as_array(value)
+        except Exception as error:
+            raise ValueError(f"{name}: tensor {key!r} cannot be read: {_one_line(error)}") from error
+    if not state_dict:
+        raise ValueError(f"{name} holds no tensors")
+    if all(key.startswith("module.") for key in state_dict):
+        return {key.removeprefix("module."): array for key, array in state_dict.items()}
+    return state_dict
+
+
+def _unwrapped(name, entries):
+    """`entries`, or the one entry that is a state dict; bookkeeping beside it is left behind."""
+    if not isinstance(entries, Mapping):
+        raise ValueError(f"{name} holds a {_kind(entries)}; a dict of tensors is needed")
+    for wanted in (all, any):  # `any` leads to the error that names what is no tensor inside
+        nested = [
+            key
+            for key, value in entries.items()
+            if isinstance(value, Mapping) and value and wanted(map(_is_tensor, value.values()))
+        ]
+        if nested:
+            break
+    else:
+        return entries
+    # A metric may be a tensor, but of one element.
+    loose = [key for key, value in entries.items() if _is_tensor(value) and math.prod(np.shape(value)) > 1]
+    if loose or len(nested) > 1:
+        raise ValueError(
+            f"{name} has tensors in several places: {', '.join(map(repr, nested + loose))}; "
+            f"save the one that holds the model's weights as a file of its own"
+        )
+    return entries[nested[0]]
+
+
+def _is_tensor(value):
+    return hasattr(value, "__array__")
+
+
+def _kind(value):
+    if _is_tensor(value):
+        return "tensor"
+    return "dict" if isinstance(value, Mapping) else type(value).__name__
+
+
+def _as_array(tensor):
+    if hasattr(tensor, "detach"):  # PyTorch's own, perhaps on a GPU
+        tensor = tensor.detach().cpu()
+        tensor = tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
+    array = np.asarray(tensor)
+    if array.dtype.name == "bfloat16":
+        array = array.astype("float32")
+    if array.dtype.kind not in "biufc":
+        raise ValueError(f"its elements are {array.dtype}; numbers are needed")
+    return array
+
+
+def _one_line(error):
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+# Files
+
+
+def _read_file(source):
+    try:
+        path = pathlib.Path(source)
+    except TypeError:
+        raise ValueError(
+            f"a state dict is a mapping of arrays or a path; received a {type(source).__name__}"
+        ) from None
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ValueError(f"{path} has to end in one of {', '.join(_READERS)}")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    data = path.read_bytes()
+    try:
+        return reader(data)
+    except ImportError:
+        raise
+    except Exception as error:  # a damaged file can fail in any way
+        raise ValueError(f"{path} cannot be read: {_one_line(error)}") from error
+
+
+def _read_npz(data):
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        raise ValueError("it is not a whole zip archive, which np.savez writes")
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def _read_safetensors(data):
+    try:
+        import safetensors
+    except ImportError:
+        raise ImportError(
+            "reading .safetensors needs the package safetensors: pip install safetensors"
+        ) from None
+    entries = {}
+    for key, tensor in safetensors.deserialize(data):
+        if tensor["dtype"] not in _SAFETENSORS:
+            raise ValueError(f"tensor {key!r} has the unknown type {tensor['dtype']}")
+        name = _SAFETENSORS[tensor["dtype"]]
+        entries[key] = _decoded(np.frombuffer(tensor["data"], _stored(name)).reshape(tensor["shape"]), name)
+    return entries
+
+
+def _read_torch(data):
+    return (_read_torch_zip if data.startswith(b"PK\x03\x04") else _read_torch_stream)(data)
+
+
+def _read_torch_zip(data):
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    names = archive.namelist()
+    folders = [name.removesuffix("data.pkl") for name in names if name.endswith("/data.pkl")]
+    if len(folders) != 1:
+        raise ValueError("this zip archive has no data.pkl and was not written by torch.save")
+    folder = folders[0]
+    order = archive.read(f"{folder}byteorder").decode() if f"{folder}byteorder" in names else "little"
+    if order not in ("little", "big"):
+        raise ValueError(f"its byte order is {order!r}; little or big is needed")
+    # Tensors that share a storage tend to follow each other.
+    read = functools.lru_cache(maxsize=1)(lambda key: archive.read(f"{folder}data/{key}"))
+    return _Unpickler(io.BytesIO(archive.read(f"{folder}data.pkl")), read, order).load()
+
+
+def _read_torch_stream(data):
+    """Pickles one after another (magic number, version, system, object, storage keys), then the storages."""
+    stream, storages = io.BytesIO(data), {}
+    unpickler, version, system, tree, keys = (_Unpickler(stream, storages.__getitem__) for _ in range(5))
+    if unpickler.load() != _STREAM_MAGIC:
+        raise ValueError("it was not written by torch.save")
+    version.load(), system.load()
+    entries = tree.load()
+    for key in keys.load():
+        storage = tree.storages[key]
+        (count,) = struct.unpack("<q", stream.read(8))
+        if count != storage.size:
+            raise ValueError(f"storage {key!r} has {count} elements; {storage.size} were announced")
+        storages[key] = stream.read(storage.nbytes)
+    return entries
+
+
+_READERS = {
+    ".npz": _read_npz,
+    ".safetensors": _read_safetensors,
+    ".pt": _read_torch,
+    ".pth": _read_torch,
+    ".ckpt": _read_torch,
+    ".bin": _read_torch,
+}
+
+
+def _stored(name, order="little"):
+    """The `np.dtype` of elements in a file; NumPy has no bfloat16 and takes its bits."""
+    return np.dtype("uint16" if name == "bfloat16" else name).newbyteorder(order)
+
+
+def _decoded(array, name):
+    """A native copy of elements from a file."""
+    if name == "bfloat16":  # the upper half of a float32
+        return np.asarray(np.left_shift(array, 16, dtype="uint32").view("float32"))
+    return array.astype(name)
+
+
+# Pickles
+#
+# What a pickle can reach are the values of _GLOBALS and what calling them gives. All of them are strings,
+# tuples, and a dict without attributes: nothing of them can be changed (BUILD), even by assignment.
+
+
+class _Unpickler(pickle.Unpickler):
+    """Loads an object tree in which tensors are `_Tensor` and storages stay where they are.
+
+    Args:
+        stream: binary file at the start of the pickle.
+        read: function from a storage key to its bytes, called when a tensor becomes an array.
+        order: `"little"` or `"big"`.
+    """
+
+    def __init__(self, stream, read, order="little"):
+        super().__init__(stream)
+        self.read, self.order, self.storages = read, order, {}
+        copyreg.clear_extension_cache()  # objects in it would bypass find_class
+
+    def find_class(self, module, name):
+        if (module, name) not in _GLOBALS:
+            raise ValueError(
+                f"its pickle asks for {f'{module}.{name}'!r}, which no tensor needs, and was refused before "
+                f"anything ran; save the weights alone, as torch.save(model.state_dict(), path) does"
+            )
+        return _GLOBALS[module, name]
+
+    def persistent_load(self, pid):
+        match pid:
+            case ("storage", str(name), str(key), _, int(size), *view) if (
+                name in _STORAGES.values() and size >= 0 and view in ([], [None])
+            ):
+                self.storages[key] = _Storage(name, key, size, self.order, self.read)
+                return self.storages[key]
+        raise ValueError("its pickle describes a storage in an unknown way")
+
+
+class _Storage(NamedTuple):
+    """`size` elements of type `name`, wherever `read(key)` finds their bytes."""
+
+    name: str
+    key: str
+    size: int
+    order: str
+    read: Callable[[str], bytes]
+
+    @property
+    def dtype(self):
+        return _stored(self.name, self.order)
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+
+class _Tensor(NamedTuple):
+    """A strided view of a storage; offset and strides count elements."""
+
+    storage: _Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def __array__(self, dtype=None, copy=None):
+        storage, itemsize = self.storage, self.storage.dtype.itemsize
+        end = self.offset
+        if all(self.shape):
+            end += 1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True))
+        if end > storage.size:
+            raise ValueError(f"it reaches to element {end} of a storage of {storage.size}")
+        data = storage.read(storage.key)
+        if len(data) < storage.nbytes:
+            raise ValueError(f"storage {storage.key!r} has {len(data)} bytes of {storage.nbytes}")
+        strides = [stride * itemsize for stride in self.strides]
+        return _decoded(
+            np.ndarray(self.shape, storage.dtype, data, self.offset * itemsize, strides), storage.name
+        )
+
+
+def _rebuild_tensor(storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
+    numbers = (offset, *shape, *strides)
+    if not (
+        isinstance(storage, _Storage)
+        and len(shape) == len(strides)
+        and all(isinstance(number, int) and number >= 0 for number in numbers)
+    ):
+        raise ValueError("its pickle describes a tensor in an unknown way")
+    if metadata:
+        raise ValueError("it has a tensor that waits to be conjugated or negated (see torch.resolve_conj)")
+    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+
+
+def _first(value, *_):
+    return value
+
+
+class _Attributeless(dict):
+    """Stands in for OrderedDict; forgets the attribute `_metadata` of a state dict."""
+
+    __slots__ = ()
+
+    def __setstate__(self, state):
+        pass
+
+
+class _Inert(NamedTuple):
+    """Calls a function of ours; a tuple, since a function has attributes that a pickle could set."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments):
+        return self.function(*arguments)
+
+
+_GLOBALS = {
+    ("collections", "OrderedDict"): _Inert(_Attributeless),
+    ("torch", "Size"): _Inert(_first),
+    ("torch.nn.parameter", "Parameter"): _Inert(_first),
+    ("torch._utils", "_rebuild_parameter"): _Inert(_first),
+    ("torch._utils", "_rebuild_parameter_with_state"): _Inert(_first),
+    ("torch._utils", "_rebuild_tensor"): _Inert(_rebuild_tensor),
+    ("torch._utils", "_rebuild_tensor_v2"): _Inert(_rebuild_tensor),
+    **{("torch", storage): name for storage, name in _STORAGES.items()},
+    **{("torch", name): name for name in _STORAGES.values()},
+}
