@@ -43,7 +43,7 @@ def load_cifar100(split, data_dir=None):
 
 def _read_pickle(content, label_entry):
     entries = array_pickle.loads(content)
-    return entries[b"data"], entries[label_entry]
+    return np.asarray(entries[b"data"], np.uint8), np.asarray(entries[label_entry], np.int64)
 
 
 def _read_pickled_names(content, names_entry):

@@ -1,7 +1,9 @@
 """Fashion-MNIST (Xiao, Rasul and Vollgraf, arXiv 1708.07747) from its official idx files."""
 
 import gzip
+import math
 import pathlib
+import struct
 import zlib
 
 import numpy as np
@@ -77,13 +79,13 @@ def read_idx(path, rank):
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rb") as file:
-            # Two zero bytes, 8 for "unsigned bytes", the rank; then each axis as a big-endian int32.
+            # Two zero bytes, 8 for "unsigned bytes", the rank; then each axis, four bytes, big-endian.
             if file.read(4) != bytes((0, 0, 8, rank)):
                 raise ValueError(f"{path} is not an idx file of bytes with {rank} axes")
-            shape = np.frombuffer(file.read(4 * rank), ">i4")
+            shape = struct.unpack(f">{rank}I", file.read(4 * rank))
             values = np.frombuffer(file.read(), np.uint8)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, gzip.BadGzipFile, struct.error, zlib.error) as error:
         raise ValueError(f"{path} is truncated or damaged: {error}") from error
-    if len(shape) != rank or len(values) != np.prod(shape, dtype=np.int64):
+    if len(values) != math.prod(shape):
         raise ValueError(f"{path} is truncated or damaged: {len(values)} bytes of data for shape {shape}")
     return values.reshape(shape)
