@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import time
 import tracemalloc
 
 import keras
@@ -268,7 +269,8 @@ def test_prefetching_holds_few_batches():
 
     iterator = iter(batches(numbered(200), batch_size=1, augment=count, num_workers=2, **PLAIN))
     next(iterator)
-    assert len(made) <= 4
+    time.sleep(0.5)  # plenty for the threads to make all 200
+    assert 1 <= len(made) <= 4
 
 
 def test_broken_image_is_named_in_the_middle_of_an_epoch(photos):
