@@ -1,0 +1,53 @@
+"""The recipe of the HSViT paper, section 4.1 (https://arxiv.org/abs/2404.05196).
+
+The paper says nothing of augmentation, warm-up, label smoothing and which parameters decay. Augmentation is
+ours, the usual flip and shift. As with PyTorch's AdamW, which the authors use, all parameters decay.
+"""
+
+from ml_collections import ConfigDict
+from ml_collections.config_dict import placeholder
+
+
+def get_config():
+    """Gives the table of hyper-parameters; each data set's file changes what is its own."""
+    return ConfigDict(
+        {
+            # Model. An argument of None is the variant's own.
+            "model": "hsvit_c2a2",
+            "model_arguments": {
+                "filters": placeholder(tuple),
+                "kernel_sizes": placeholder(tuple),
+                "pool_strides": placeholder(tuple),
+                "attention_groups": placeholder(int),
+                "depth": placeholder(int),
+                "hidden_dim": placeholder(int),
+                "num_heads": placeholder(int),
+                "dropout_rate": placeholder(float),
+                "use_convolution": placeholder(bool),
+            },
+            # Data. Pixels of 0 to 1 become (pixel - mean) / std.
+            "data": "cifar10",
+            "image_shape": (32, 32, 3),
+            "mean": (0.4914, 0.4822, 0.4465),
+            "std": (0.2470, 0.2435, 0.2616),
+            "augmentation": (
+                ("RandomFlip", {"mode": "horizontal"}),
+                (
+                    "RandomTranslation",
+                    {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"},
+                ),
+            ),
+            # Optimization: AdamW, the learning rate falls to zero along a cosine.
+            "batch_size": 512,
+            "epochs": 300,
+            "learning_rate": 1e-3,
+            "warmup_epochs": 0,
+            "weight_decay": 0.01,
+            "label_smoothing": 0.0,
+            "seed": 0,
+            # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.
+            "dtype": "float32",
+            "jit": placeholder(bool),
+            "num_workers": 2,
+        }
+    )
