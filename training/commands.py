@@ -1,30 +1,67 @@
 """How every command of the package starts, and how it ends on bad input."""
 
+import contextlib
 import os
 import sys
+import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, logging
 
 
-def run(main):
+def run(main, uses_keras=True):
     """Runs `main(argv)` under absl flags.
 
     Bad input (`ValueError`, `OSError`, a missing optional package) ends the process with one line
     on standard error and status 1; `--verbosity=1` adds the traceback.
+
+    Args:
+        main: function that takes the list of arguments that are no flags.
+        uses_keras: bool, whether to import Keras first, without what its native libraries have to say.
     """
 
     def guarded(argv):
         if len(argv) > 1:
             sys.exit(f"error: unexpected argument {argv[1]!r}; options are written --name=value")
         try:
+            if uses_keras:
+                _import_keras()
             return main(argv)
         except (ValueError, OSError, ImportError) as error:
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {error}")
 
     app.run(guarded)
+
+
+def _import_keras():
+    try:
+        with _standard_error_held_back():
+            import keras  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"Keras cannot start: {error}. It runs on the backend that the environment variable KERAS_BACKEND "
+            f"names ({os.environ.get('KERAS_BACKEND', 'not set')}), and that has to be installed"
+        ) from error
+
+
+@contextlib.contextmanager
+def _standard_error_held_back():
+    """Shows what is written to standard error only if it ends in an exception.
+
+    TensorFlow's libraries log as they load, before any setting could stop them.
+    """
+    with tempfile.TemporaryFile() as held, open(os.dup(2), "wb") as shown:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            shown.write(held.read())
+            raise
+        finally:
+            os.dup2(shown.fileno(), 2)
 
 
 def require_backend(*allowed):
@@ -38,3 +75,23 @@ def require_backend(*allowed):
             f"this needs Keras on {names}, and Keras runs on {backend}: "
             f"set the environment variable KERAS_BACKEND={allowed[0]}"
         )
+
+
+def numbers(name, texts):
+    """The value of a flag that takes one number, or one for each channel.
+
+    Args:
+        name: str, the flag's name, for the error.
+        texts: list of str.
+
+    Returns:
+        float, or list of float where there are several.
+
+    Raises:
+        ValueError: one of them is no number.
+    """
+    try:
+        values = [float(text) for text in texts]
+    except ValueError:
+        raise ValueError(f"--{name} takes numbers separated by commas; received {','.join(texts)}") from None
+    return values[0] if len(values) == 1 else values

@@ -40,20 +40,21 @@ def fold_batch_norm(model):
         ValueError: `model` has no graph that could be followed.
     """
     graph = Graph(model)
-    folds = {norm.name: graph.producers(norm)[0] for norm in graph.model.layers if _is_foldable(norm, graph)}
-    weights = {
-        layer.name: _folded_weights(layer, graph.model.get_layer(norm)) for norm, layer in folds.items()
+    norm_behind = {
+        graph.producers(norm)[0].name: norm for norm in graph.model.layers if _is_foldable(norm, graph)
     }
+    folded = {norm.name for norm in norm_behind.values()}
 
     def replace(layer):
-        if layer.name in weights:
-            return type(layer).from_config({**layer.get_config(), "use_bias": True})
+        if layer.name in norm_behind:
+            with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
+            return with_bias, _folded_weights(layer, norm_behind[layer.name])
         return None
 
     def call(layer, *args, **kwargs):
-        return args[0] if layer.name in folds else layer(*args, **kwargs)
+        return args[0] if layer.name in folded else layer(*args, **kwargs)
 
-    return rewrite(graph.model, replace, call, weights)
+    return rewrite(graph.model, replace, call)
 
 
 def _is_foldable(norm, graph):

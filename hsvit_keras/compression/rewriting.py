@@ -52,7 +52,7 @@ def functional(model):
         ValueError: it is no Functional and no Sequential model, so its graph is unknown.
     """
     if isinstance(model, keras.Sequential):
-        return keras.Model(model.inputs, model.outputs, name=model.name)
+        return keras.Model(model.inputs[0], model.outputs[0], name=model.name)
     if not isinstance(model, Functional):
         raise ValueError(
             "the model has to be a Functional graph or Sequential, since a pass follows its layers; "
@@ -61,25 +61,30 @@ def functional(model):
     return model
 
 
-def rewrite(model, replace=None, call=None, weights=None, batch_size=None):
+def rewrite(model, replace=None, call=None, batch_size=None):
     """Copies a graph, with its weights, into a new one.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
-        replace: function from a layer to the new layer in its place, or to None for a plain copy. The
-            new layer keeps the name, by which weights find their place.
+        replace: function from a layer to what stands in its place: None for a plain copy, a new layer
+            of the same name that takes the same weights, or such a layer and its list of arrays.
         call: function `(new_layer, *args, **kwargs)` that calls a new layer; it may do more before and
             after, or not call at all.
-        weights: dict from a layer's name to its list of arrays, where they are not those of the original.
         batch_size: int, a fixed size of the batch; the model's own by default.
 
     Returns:
         A `keras.Model`.
     """
-    model, weights = functional(model), weights or {}
+    model, weights = functional(model), {}
 
     def clone(layer):
-        return (replace and replace(layer)) or type(layer).from_config(layer.get_config())
+        replacement = replace(layer) if replace else None
+        if replacement is None:
+            replacement = type(layer).from_config(layer.get_config())
+        if not isinstance(replacement, tuple):
+            replacement = replacement, layer.get_weights()
+        new_layer, weights[layer.name] = replacement
+        return new_layer
 
     copied = keras.models.clone_model(
         model,
@@ -87,12 +92,9 @@ def rewrite(model, replace=None, call=None, weights=None, batch_size=None):
         clone_function=clone,
         call_function=call or (lambda layer, *args, **kwargs: layer(*args, **kwargs)),
     )
-    originals = {layer.name: layer for layer in model.layers}
     for layer in copied.layers:
         if layer.name in weights:
             layer.set_weights(weights[layer.name])
-        elif layer.weights and layer.name in originals:
-            layer.set_weights(originals[layer.name].get_weights())
     return copied
 
 
@@ -101,7 +103,7 @@ def _inputs(model, batch_size):
         keras.Input(
             batch_shape=(batch_size or tensor.shape[0], *tensor.shape[1:]),
             dtype=tensor.dtype,
-            name=tensor.name,
+            name=tensor._keras_history.operation.name,
         )
         for tensor in model.inputs
     ]

@@ -31,14 +31,14 @@ def residual_attention(tokens, norm, project, num_heads, dropout_rate, name):
 def group_dense(groups, dim, name):
     """A Dense layer of its own for each group: kernel `(groups, dim, dim)`.
 
-    Keras takes the first axis of the kernel for a receptive field and would shrink the
-    initial weights by the square root of `groups`; the scale makes up for it.
+    Its initial weights are those of a Dense layer from `dim` to `dim`: the default initializer would
+    count the outputs of all groups and make them smaller.
     """
     return layers.EinsumDense(
         "bngi,gio->bngo",
         output_shape=(None, groups, dim),
         bias_axes="go",
-        kernel_initializer=keras.initializers.VarianceScaling(float(groups), "fan_avg", "uniform"),
+        kernel_initializer=keras.initializers.VarianceScaling(1.0, "fan_in", "uniform"),
         name=name,
     )
 

@@ -260,7 +260,7 @@ def _check_pooling(input_shape, kernel_sizes, pool_strides):
 
 
 def _arguments(filters, depth, pool_strides):
-    """The arguments of a variant as a function of the image: Table 1's column of its size or the next below."""
+    """A variant's arguments as a function of the image: Table 1's column of its size, or the next below."""
 
     def arguments(input_shape):
         side = min(blocks.check_image_shape(input_shape)[:2])

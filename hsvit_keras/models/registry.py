@@ -78,7 +78,8 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
     return variant.model_class(
         input_shape=input_shape,
         num_classes=variant.num_classes if num_classes is None else num_classes,
-        **{"name": name, **variant.arguments(input_shape), **overrides},
+        name=name,
+        **{**variant.arguments(input_shape), **overrides},
     )
 
 

@@ -1,0 +1,156 @@
+"""Makes a LiteRT (TFLite) artifact of a Keras model, and proves that it answers alike.
+
+python -m export.tflite --model=M.keras --preset=dynamic --output=M.tflite
+"""
+
+import dataclasses
+
+import numpy as np
+from absl import flags
+
+from export import conversion
+from training import commands
+
+FLAGS = flags.FLAGS
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """How a preset stores weights and computes, and how far its answers may be from Keras'.
+
+    Attributes:
+        meaning: str, one line for people.
+        limits: dict, see `conversion.check_parity`.
+        optimize: bool, whether the converter quantizes.
+        float16_weights: bool, whether that means half precision instead of 8 bits.
+    """
+
+    meaning: str
+    limits: dict
+    optimize: bool = True
+    float16_weights: bool = False
+
+
+PRESETS = {
+    "float32": Preset("as trained", {"max_abs_diff": 2e-5}, optimize=False),
+    "float16": Preset("half the size, computed in float32", {"cosine": 0.9999}, float16_weights=True),
+    "dynamic": Preset("8-bit weights, activations quantized while running", {"cosine": 0.999}),
+}
+# Older runtimes refuse Dense layers that are quantized for each output apart.
+_FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
+
+
+def define_flags():
+    conversion.define_flags()
+    meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in PRESETS.items())
+    flags.DEFINE_enum("preset", "dynamic", list(PRESETS), meanings)
+    flags.DEFINE_string("runtime", None, "Oldest runtime that has to load the file, such as 2.16.")
+
+
+def main(_):
+    runtime = _version(FLAGS.runtime)
+
+    def make(lowered):
+        content = convert(lowered, FLAGS.preset, runtime)
+        facts = _facts(content, runtime)
+        return content, facts, runner(content), PRESETS[FLAGS.preset].limits
+
+    _print_summary(conversion.run(".tflite", make))
+
+
+def convert(lowered, preset, runtime=None):
+    """The content of a `.tflite` file.
+
+    Args:
+        lowered: `keras.Model` with a fixed batch, made by `export.lowering.lower`.
+        preset: str, one of `PRESETS`.
+        runtime: tuple of int, the oldest runtime that has to load it.
+
+    Returns:
+        bytes.
+
+    Raises:
+        ValueError: the model needs an operation that LiteRT does not have.
+    """
+    import tensorflow as tf
+
+    signature = [tf.TensorSpec(lowered.input_shape, tf.float32, name="image")]
+    serve = tf.function(lambda image: lowered(image, training=False), input_signature=signature)
+    # The empty module is on purpose: handed the model, the converter would leave its weights outside.
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([serve.get_concrete_function()], tf.Module())
+    if PRESETS[preset].optimize:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    if PRESETS[preset].float16_weights:
+        converter.target_spec.supported_types = [tf.float16]
+    converter._experimental_disable_per_channel_quantization_for_dense_layers = (
+        runtime is not None and runtime < _FIRST_WITH_PER_CHANNEL_DENSE
+    )
+    try:
+        return converter.convert()
+    except Exception as error:  # the converter's own class, in a module that is not public
+        raise ValueError(f"LiteRT cannot hold this model: {_unsupported(str(error))}") from error
+
+
+def _unsupported(message):
+    """The operations that the converter's long message complains about."""
+    named = [line.strip() for line in message.splitlines() if line.startswith(("Flex ops:", "Custom ops:"))]
+    return "; ".join(named) or " ".join(message.split())[:300]
+
+
+def runner(content):
+    """A function from a batch of images to the answers of a `.tflite` file's content."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    (given,), (made,) = interpreter.get_input_details(), interpreter.get_output_details()
+
+    def answer(images):
+        interpreter.set_tensor(given["index"], np.ascontiguousarray(images, "float32"))
+        interpreter.invoke()
+        return interpreter.get_tensor(made["index"])
+
+    return answer
+
+
+def _facts(content, runtime):
+    """What the artifact is, as inspection sees it; raises `ValueError` if it would not run where asked."""
+    from export.inspection import inspect
+
+    found = inspect(content)
+    if found["flex_ops"] or found["custom_ops"]:
+        raise ValueError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
+    oldest = found["minimum_runtime"]
+    if runtime and (oldest is None or _version(oldest) > runtime):
+        raise ValueError(f"the artifact needs runtime {oldest or 'unknown'}, asked for was {FLAGS.runtime}")
+    (given,), (made,) = found.pop("inputs"), found.pop("outputs")
+    return {"preset": FLAGS.preset, "runtime": FLAGS.runtime, "input": given, "output": made, **found}
+
+
+def _version(text):
+    try:
+        return None if text is None else tuple(int(part) for part in text.split("."))
+    except ValueError:
+        raise ValueError(
+            f"a runtime is written as numbers with dots, such as 2.16; received {text!r}"
+        ) from None
+
+
+def _print_summary(report):
+    print(f"wrote {FLAGS.output}: {report['preset']}, {report['bytes'] / 1e3:,.1f} kB")
+    shape = " x ".join(map(str, report["input"]["shape"]))
+    takes = "pixels of 0..255" if report["input"]["pixels"] else "normalized images"
+    print(f"  takes {takes}, {shape}; loads from runtime {report['minimum_runtime']}")
+    accelerated = "all of it" if report["fully_delegated"] else f"not {_undelegated(report)}"
+    print(f"  {sum(report['ops'].values())} ops, {report['total_macs'] / 1e6:.1f} M MACs; ", end="")
+    print(f"XNNPACK runs {accelerated} in {report['partitions']} partition(s)")
+    conversion.print_parity(report)
+
+
+def _undelegated(report):
+    return ", ".join(f"{op['count']} {op['op']} ({op['reason']})" for op in report["undelegated_ops"])
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main)

@@ -1,0 +1,119 @@
+"""The engine under the passes: what it copies, what it swaps, what it knows of a graph."""
+
+import keras
+import numpy as np
+from keras import layers
+
+from hsvit_keras.compression.rewriting import Graph, rewrite
+
+IMAGES = np.random.default_rng(0).normal(size=(2, 8)).astype("float32")
+
+
+def diamond():
+    """inputs -> a -> (b, c) -> sum(b, c)"""
+    inputs = keras.Input((8,), name="inputs")
+    a = layers.Dense(4, name="a")(inputs)
+    total = layers.Add(name="sum")([layers.Dense(4, name="b")(a), layers.Dense(4, name="c")(a)])
+    return keras.Model(inputs, total)
+
+
+def answers(model):
+    return keras.ops.convert_to_numpy(model(IMAGES))
+
+
+def names(found):
+    return [layer.name for layer in found]
+
+
+def test_graph():
+    model = diamond()
+    graph = Graph(model)
+    assert names(graph.producers(model.get_layer("sum"))) == ["b", "c"]
+    assert names(graph.producers(model.get_layer("a"))) == ["inputs"]
+    assert sorted(names(graph.consumers(model.get_layer("a")))) == ["b", "c"]
+    assert graph.consumers(model.get_layer("sum")) == []
+    assert graph.is_output(model.get_layer("sum"))
+    assert not graph.is_output(model.get_layer("b"))
+    assert all(graph.is_called_once(layer) for layer in model.layers)
+
+
+def test_graph_does_not_see_other_models_of_the_same_layers():
+    model = diamond()
+    layers.Dense(3, name="elsewhere")(model.get_layer("b").output)
+    model.get_layer("a")(keras.Input((8,)))
+    assert names(Graph(model).consumers(model.get_layer("b"))) == ["sum"]
+    assert Graph(model).is_called_once(model.get_layer("a"))
+
+
+def test_graph_knows_shared_layers():
+    inputs = keras.Input((8,))
+    shared = layers.Dense(8, name="shared")
+    model = keras.Model(inputs, shared(shared(inputs)))
+    assert not Graph(model).is_called_once(model.get_layer("shared"))
+
+
+def test_plain_copy_has_weights_of_its_own():
+    model = diamond()
+    copy = rewrite(model)
+    np.testing.assert_array_equal(answers(copy), answers(model))
+    copy.get_layer("a").set_weights([2 * weight for weight in copy.get_layer("a").get_weights()])
+    assert np.abs(answers(copy) - answers(model)).max() > 1e-3
+
+
+def test_replaced_layer_takes_the_weights():
+    model = diamond()
+
+    def replace(layer):
+        return layers.Dense(4, activation="relu", name="b") if layer.name == "b" else None
+
+    kernel, bias = model.get_layer("a").get_weights()
+    hidden = IMAGES @ kernel + bias
+    b, c = (hidden @ layer.get_weights()[0] for layer in (model.get_layer("b"), model.get_layer("c")))
+    np.testing.assert_allclose(answers(rewrite(model, replace)), np.maximum(b, 0) + c, atol=1e-5)
+
+
+def test_replaced_layer_with_weights_of_its_own():
+    model = diamond()
+
+    def replace(layer):
+        if layer.name != "c":
+            return None
+        return layers.Dense(4, use_bias=False, name="c"), [np.zeros((4, 4), "float32")]
+
+    b = keras.Model(model.input, model.get_layer("b").output)
+    np.testing.assert_allclose(answers(rewrite(model, replace)), answers(b), atol=1e-6)
+
+
+def test_call_may_leave_out_and_add():
+    model = diamond()
+
+    def call(layer, *args, **kwargs):
+        if layer.name == "a":
+            args = (layers.Rescaling(3.0, name="before")(args[0]),)
+        result = layer(*args, **kwargs)
+        return args[0] if layer.name == "c" else result
+
+    rewritten = rewrite(model, call=call)
+    assert "c" not in names(rewritten.layers)
+    a = keras.Model(model.input, model.get_layer("a").output)
+    b = keras.Model(model.input, model.get_layer("b").output)
+    expected = np.asarray(a(3 * IMAGES)) + np.asarray(b(3 * IMAGES))
+    np.testing.assert_allclose(answers(rewritten), expected, atol=1e-5)
+
+
+def test_fixed_batch():
+    model = rewrite(diamond(), batch_size=2)
+    assert model.input_shape == (2, 8)
+    assert model.output_shape == (2, 4)
+
+
+def test_several_inputs_and_outputs_keep_their_structure():
+    left, right = keras.Input((8,), name="left"), keras.Input((8,), name="right")
+    model = keras.Model(
+        {"left": left, "right": right},
+        {"sum": layers.Add()([left, right]), "twice": layers.Rescaling(2.0)(left)},
+    )
+    copy = rewrite(model)
+    result = copy({"left": IMAGES, "right": 3 * IMAGES})
+    np.testing.assert_allclose(np.asarray(result["sum"]), 4 * IMAGES, rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(result["twice"]), 2 * IMAGES, rtol=1e-6)

@@ -1,0 +1,175 @@
+"""Every layer: its values from first principles, its shapes, its config, its precision."""
+
+import keras
+import numpy as np
+import pytest
+
+from hsvit_keras import layers
+
+RNG = np.random.default_rng(0)
+TOKENS = RNG.normal(size=(2, 5, 12)).astype("float32")
+GROUPED = RNG.normal(size=(2, 5, 3, 12)).astype("float32")
+
+# layer, its inputs
+LAYERS = {
+    "class_token": (layers.ClassToken(), [TOKENS]),
+    "class_token_of_groups": (layers.ClassToken(), [GROUPED]),
+    "position_embedding": (layers.PositionEmbedding(), [TOKENS]),
+    "position_embedding_of_groups": (layers.PositionEmbedding(), [GROUPED]),
+    "first_token": (layers.FirstToken(), [TOKENS]),
+    "first_token_of_groups": (layers.FirstToken(), [GROUPED]),
+    "tile_tokens": (layers.TileTokens(13), [TOKENS]),
+    "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
+    "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
+    "softmax_attention_of_groups": (layers.SoftmaxAttention(3), [GROUPED[:, :1], GROUPED, 2 * GROUPED]),
+}
+
+
+def numpy(tensor):
+    return keras.ops.convert_to_numpy(tensor)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_symbolic_and_real_shapes_agree(name):
+    layer, inputs = LAYERS[name]
+    symbolic = layer(*[keras.KerasTensor((None, *x.shape[1:])) for x in inputs])
+    assert tuple(symbolic.shape[1:]) == layer(*inputs).shape[1:]
+    assert symbolic.shape[0] is None
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_fixed_batch_gives_the_same(name):
+    layer, inputs = LAYERS[name]
+    fixed = [keras.Input(batch_shape=x.shape) for x in inputs]
+    model = keras.Model(fixed, layer(*fixed))
+    np.testing.assert_allclose(numpy(model(inputs)), numpy(layer(*inputs)), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_config_holds_every_argument(name):
+    layer, inputs = LAYERS[name]
+    copy = type(layer).from_config(layer.get_config())
+    copy(*inputs)
+    copy.set_weights(layer.get_weights() if layer.built else copy.get_weights())
+    layer(*inputs)
+    copy.set_weights(layer.get_weights())
+    np.testing.assert_array_equal(numpy(copy(*inputs)), numpy(layer(*inputs)))
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_precision(name, policy):
+    layer, inputs = LAYERS[name]
+    reference = numpy(layer(*inputs))
+    low = type(layer).from_config({**layer.get_config(), "dtype": policy})
+    low.build(*[x.shape for x in inputs])
+    low.set_weights(layer.get_weights())
+    result = low(*inputs)
+    assert keras.backend.standardize_dtype(result.dtype) == low.compute_dtype
+    tolerance = {"float32": 1e-6, "mixed_bfloat16": 0.04, "mixed_float16": 0.005}[policy]
+    np.testing.assert_allclose(
+        numpy(keras.ops.cast(result, "float32")), reference, atol=tolerance * np.abs(reference).max()
+    )
+    assert all(weight.dtype == "float32" for weight in low.weights)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
+def test_class_token_comes_first_and_leaves_the_others(tokens):
+    layer = layers.ClassToken()
+    layer.build(tokens.shape)
+    learned = RNG.normal(size=(1, *tokens.shape[2:])).astype("float32")
+    layer.set_weights([learned])
+    expected = np.concatenate([np.broadcast_to(learned, (2, 1, *tokens.shape[2:])), tokens], axis=1)
+    np.testing.assert_array_equal(numpy(layer(tokens)), expected)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
+def test_position_embedding_adds_one_vector_a_token(tokens):
+    layer = layers.PositionEmbedding()
+    layer.build(tokens.shape)
+    learned = RNG.normal(size=tokens.shape[1:]).astype("float32")
+    layer.set_weights([learned])
+    np.testing.assert_array_equal(numpy(layer(tokens)), tokens + learned)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
+def test_first_token(tokens):
+    np.testing.assert_array_equal(numpy(layers.FirstToken()(tokens)), tokens[:, :1])
+
+
+@pytest.mark.parametrize(
+    ("count", "order"), [(3, [0, 1, 2]), (5, [0, 1, 2, 3, 4]), (7, [0, 1, 2, 3, 4, 0, 1])]
+)
+def test_tile_tokens_goes_round(count, order):
+    np.testing.assert_array_equal(numpy(layers.TileTokens(count)(TOKENS)), TOKENS[:, order])
+
+
+def test_group_layer_normalization():
+    layer = layers.GroupLayerNormalization(epsilon=0.5)
+    layer.build(GROUPED.shape)
+    gamma, beta = RNG.normal(size=(2, 3, 12)).astype("float32")
+    layer.set_weights([gamma, beta])
+    double = GROUPED.astype("float64")
+    centred = double - double.mean(-1, keepdims=True)
+    expected = centred / np.sqrt(double.var(-1, keepdims=True) + 0.5) * gamma + beta
+    np.testing.assert_allclose(numpy(layer(GROUPED)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_group_layer_normalization_is_stable_in_half_precision():
+    """A mean far from zero would swallow the variance if it were computed in bfloat16."""
+    layer = layers.GroupLayerNormalization(dtype="mixed_float16")
+    result = numpy(layer(1000 + GROUPED.astype("float32"))).astype("float32")
+    centred = GROUPED - GROUPED.mean(-1, keepdims=True)
+    assert np.corrcoef(result.ravel(), centred.ravel())[0, 1] > 0.9
+
+
+def attention(query, key, value, num_heads):
+    """Equation 1 of Attention Is All You Need, a head at a time, in float64."""
+    size = query.shape[-1] // num_heads
+    heads = []
+    for head in range(num_heads):
+        part = slice(head * size, (head + 1) * size)
+        q, k, v = (x.astype("float64")[..., part] for x in (query, key, value))
+        scores = q @ k.T / np.sqrt(size)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        heads.append(weights / weights.sum(-1, keepdims=True) @ v)
+    return np.concatenate(heads, axis=-1)
+
+
+def test_softmax_attention():
+    query, key, value = RNG.normal(size=(3, 2, 5, 12)).astype("float32")
+    result = numpy(layers.SoftmaxAttention(4)(query, key, value))
+    for i in range(2):
+        np.testing.assert_allclose(result[i], attention(query[i], key[i], value[i], 4), atol=1e-6)
+
+
+def test_softmax_attention_keeps_groups_apart():
+    query = RNG.normal(size=(2, 2, 3, 12)).astype("float32")
+    key, value = RNG.normal(size=(2, 2, 5, 3, 12)).astype("float32")
+    result = numpy(layers.SoftmaxAttention(2)(query, key, value))
+    for i in range(2):
+        for group in range(3):
+            expected = attention(query[i, :, group], key[i, :, group], value[i, :, group], 2)
+            np.testing.assert_allclose(result[i, :, group], expected, atol=1e-6)
+
+
+def test_attention_weights_are_what_the_values_are_mixed_with():
+    layer = layers.SoftmaxAttention(2)
+    weights = numpy(layer.attention_weights(GROUPED, 2 * GROUPED))
+    assert weights.shape == (2, 6, 5, 5)
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
+    values = GROUPED.reshape(2, 5, 6, 6).transpose(0, 2, 1, 3)
+    mixed = (weights @ values).transpose(0, 2, 1, 3).reshape(GROUPED.shape)
+    np.testing.assert_allclose(numpy(layer(GROUPED, 2 * GROUPED, GROUPED)), mixed, atol=1e-6)
+
+
+def test_attention_dropout_is_for_training_alone():
+    layer = layers.SoftmaxAttention(4, dropout_rate=0.5)
+    still = [numpy(layer(TOKENS, TOKENS, TOKENS, training=False)) for _ in range(2)]
+    np.testing.assert_array_equal(*still)
+    assert np.abs(numpy(layer(TOKENS, TOKENS, TOKENS, training=True)) - still[0]).max() > 0.01
+
+
+def test_heads_have_to_divide_the_dim():
+    with pytest.raises(ValueError, match="num_heads=5, dim=12"):
+        layers.SoftmaxAttention(5)(TOKENS, TOKENS, TOKENS)

@@ -1,0 +1,170 @@
+"""HSViT: sizes of the paper, and every argument that does not fit."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from hsvit_keras.checkpoints import hsvit as checkpoint
+from tests import reference
+
+COUNTS = reference.load("param_counts")["hsvit"]
+CLASSES = {"CIFAR-10": 10, "CIFAR-100": 100, "Fashion-MNIST": 10, "Tiny-ImageNet": 200, "Food-101": 101}
+
+
+def trainable(make):
+    """Trainable parameters, without memory for them: the largest ablations have half a billion."""
+    with keras.StatelessScope(initialize_variables=False):
+        return sum(int(np.prod(weight.shape)) for weight in make().trainable_weights)
+
+
+@pytest.mark.parametrize("row", COUNTS["rows"], ids=lambda row: f"{row['model']}-{row['dataset']}")
+def test_parameters_of_the_paper(row):
+    channels, *side = row.get("input", [3, 32, 32])
+    ablation = {}
+    if "without attention" in row["model"]:
+        ablation = {"attention_groups": 0}
+    elif "without convolution" in row["model"]:
+        ablation = {"use_convolution": False, "hidden_dim": 1024}
+    name = "hsvit_" + re.match(r"HSViT-(C\dA\d)", row["model"])[1].lower()
+    count = trainable(
+        lambda: hsvit_keras.create_model(
+            name, input_shape=(*side, channels), num_classes=CLASSES[row["dataset"]], **ablation
+        )
+    )
+    assert count == row["trainable"]
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in COUNTS["rows"] if "hyper" in row], ids=lambda row: row["model"]
+)
+def test_settings_of_the_paper(row):
+    channels, *side = row["input"]
+    name = row["model"].replace("-", "_").lower()
+    model = hsvit_keras.create_model(name, input_shape=(*side, channels))
+    hyper = row["hyper"]
+    assert list(model.filters) == hyper["conv_kernel_nums"]
+    assert set(model.kernel_sizes) == {hyper["conv_kernel_sizes"]}
+    assert list(model.pool_strides) == hyper["pool_strides"]
+    assert model.attention_groups == hyper["attn_num"]
+    assert model.depth == hyper["attn_depth"]
+    assert model.hidden_dim == hyper["attn_embed_dim"]
+    assert model.num_heads == 8
+    assert model.dropout_rate == hyper["dropout"]
+
+
+@pytest.mark.parametrize("file", COUNTS["released_config_files"])
+def test_parameters_of_the_released_files(file):
+    released = COUNTS["released_config_files"][file]
+    classes = {
+        "cifar10": 10,
+        "cifar100": 100,
+        "fmnist": 10,
+        "tiny_imagenet": 200,
+        "food101": 101,
+        "imagenet": 1000,
+    }
+    config = {
+        "num_channels": released["channels"],
+        "num_classes": classes[re.search(r"hsvit_(.*)\.yaml", file)[1]],
+        "conv_kernel_sizes": 3,
+        "dropout": 0.2,
+        **{key: released[key] for key in released if key not in ("channels", "trainable")},
+    }
+    assert trainable(lambda: checkpoint.build(config, None)) == released["trainable"]
+
+
+def test_default_is_where_the_paper_counts_parameters():
+    model = hsvit_keras.create_model("hsvit_c3a4")
+    assert model.input_shape == (None, 64, 64, 3)
+    assert model.output_shape == (None, 200)
+
+
+@pytest.mark.parametrize(("side", "strides"), [(28, (2, 2)), (63, (2, 2)), (100, (4, 2)), (224, (4, 4))])
+def test_other_sizes_take_the_column_below(side, strides):
+    assert hsvit_keras.create_model("hsvit_c2a2", input_shape=(side, side + 40, 3)).pool_strides == strides
+
+
+SMALL = {
+    "input_shape": (16, 16, 3), "num_classes": 5, "filters": (8, 16), "pool_strides": (2, 2),
+    "attention_groups": 4, "hidden_dim": 16, "num_heads": 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel_size", [1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+def test_any_kernel_and_stride_gives_the_sizes_of_symmetric_padding(kernel_size, stride):
+    """Convolution k, padding k // 2, and pooling likewise: floor((n + 2 * (k // 2) - k) / s) + 1."""
+    size = 16 + 2 * (kernel_size // 2) - kernel_size + 1
+    pooled = (size + 2 * (kernel_size // 2) - kernel_size) // stride + 1 if stride > 1 else size
+    model = hsvit_keras.HSViT(
+        **{**SMALL, "filters": (8,), "kernel_sizes": kernel_size, "pool_strides": (stride,)}
+    )
+    assert model.get_layer("embedding").kernel.shape == (pooled * pooled, 16)
+    assert model(np.zeros((1, 16, 16, 3), "float32")).shape == (1, 5)
+
+
+def test_pooling_pads_before_and_behind():
+    """Windows start at -1: the first sees pixels 0 and 1, not 0 to 2 as Keras' "same" would."""
+    model = hsvit_keras.HSViT(**{**SMALL, "filters": (4,), "pool_strides": (2,)})
+    pooling = keras.Model(model.get_layer("stage0_relu1").output, model.get_layer("stage0_pool").output)
+    maps = np.abs(np.random.default_rng(0).normal(size=(1, 16, 16, 4))).astype("float32")
+    pooled = keras.ops.convert_to_numpy(pooling(maps))
+    assert pooled.shape == (1, 8, 8, 4)
+    np.testing.assert_array_equal(pooled[0, 0, 0], maps[0, :2, :2].max((0, 1)))
+    np.testing.assert_array_equal(pooled[0, 7, 7], maps[0, 13:16, 13:16].max((0, 1)))
+
+
+def test_groups_do_not_hear_of_each_other():
+    """Only the mean at the end joins them: section 3.3."""
+    model = hsvit_keras.HSViT(**SMALL)
+    answers = keras.Model(
+        model.get_layer("embedding_dropout").output, model.get_layer("group_answers").output
+    )
+    tokens = np.random.default_rng(0).normal(size=(1, 16, 16)).astype("float32")
+    changed = tokens.copy()
+    changed[:, 4:8] *= 2  # the kernels of the second group
+    difference = np.abs(np.asarray(answers(changed)) - np.asarray(answers(tokens))).max(-1)[0]
+    assert difference[1] > 1e-3
+    np.testing.assert_array_equal(np.delete(difference, 1), 0)
+
+
+def test_initial_projections_of_groups_are_as_large_as_a_dense_layers():
+    kernel = np.asarray(hsvit_keras.create_model("hsvit_c2a2").get_layer("block0_attention_value").kernel)
+    assert kernel.shape == (16, 64, 64)
+    limit = np.sqrt(6 / (64 + 64))  # Glorot and Bengio
+    assert np.abs(kernel).max() == pytest.approx(limit, rel=0.01)
+
+
+WRONG = {
+    "groups": ({"attention_groups": 3}, r"attention_groups=3, filters\[-1\]=16"),
+    "heads": ({"num_heads": 5}, "num_heads=5, hidden_dim=16"),
+    "no classes": ({"num_classes": 0}, "num_classes=0"),
+    "fraction of classes": ({"num_classes": 2.5}, "num_classes=2.5"),
+    "image too small": ({"input_shape": (2, 16, 3), "pool_strides": (2, 4)}, r"stage 1 .* stride 4 .* 1 x 8"),
+    "no channels": ({"input_shape": (16, 16)}, r"input_shape=\(16, 16\)"),
+    "one number": ({"input_shape": 16}, "input_shape=16"),
+    "negative size": ({"input_shape": (16, -16, 3)}, r"input_shape=\(16, -16, 3\)"),
+    "stages": ({"pool_strides": (2,)}, r"pool_strides=\(2,\)"),
+    "kernel sizes": ({"kernel_sizes": (3, 3, 3)}, r"kernel_sizes=\(3, 3, 3\)"),
+    "kernel size zero": ({"kernel_sizes": 0}, "kernel_sizes=0"),
+    "no stage": ({"filters": (), "pool_strides": ()}, r"filters=\(\)"),
+    "dropout": ({"dropout_rate": 1.5}, "dropout_rate=1.5"),
+    "depth": ({"depth": 0}, "depth=0"),
+    "hidden_dim": ({"hidden_dim": 0}, "hidden_dim=0"),
+    "no convolution": ({"use_convolution": False}, r"hidden_dim .* 256; received hidden_dim=16"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_named(name):
+    arguments, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        hsvit_keras.HSViT(**{**SMALL, **arguments})
+
+
+def test_wrong_channels_at_the_call():
+    with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 3, .*16, 16, 1"):
+        hsvit_keras.HSViT(**SMALL)(np.zeros((1, 16, 16, 1), "float32"))

@@ -1,0 +1,67 @@
+"""Saved Keras models, and what a training run left beside them."""
+
+import json
+import pathlib
+
+import numpy as np
+
+
+def load_model(path):
+    """Loads a `.keras` file for inference.
+
+    Args:
+        path: str or path.
+
+    Returns:
+        A `keras.Model`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no `.keras` file, is damaged or needs classes that are not registered.
+    """
+    import keras
+
+    import hsvit_keras  # noqa: F401 -- registers the classes that saved models name
+
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no model file {path}")
+    if path.suffix != ".keras":
+        raise ValueError(f"cannot load {path}: a model saved by Keras ends in .keras")
+    try:
+        return keras.models.load_model(path, compile=False)
+    except Exception as error:  # a damaged file ends in a dozen kinds of exception
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ValueError(f"{path} is damaged or no Keras model: {reason}") from error
+
+
+def normalization_beside(path):
+    """The mean and std, in units of 0..1, that the run which saved `path` normalized its images with.
+
+    Args:
+        path: path of a model in the folder of a run of `training.train`.
+
+    Returns:
+        (mean, std), each a float or a list with one float a channel; (0.0, 1.0) where no run tells.
+    """
+    config = pathlib.Path(path).with_name("config.json")
+    if not config.is_file():
+        return 0.0, 1.0
+    content = json.loads(config.read_text())
+    return content.get("mean", 0.0), content.get("std", 1.0)
+
+
+def labels_beside(path):
+    """The file of class names that a run of `training.train` left beside `path`, or None."""
+    labels = pathlib.Path(path).with_name("labels.txt")
+    return labels if labels.is_file() else None
+
+
+def check_normalization(mean, std, channels):
+    """Raises `ValueError` unless mean and std are one number, or one for each channel, and std above 0."""
+    mean, std = np.asarray(mean, "float64"), np.asarray(std, "float64")
+    if {mean.size, std.size} - {1, channels} or not (std > 0).all():
+        raise ValueError(
+            f"mean and std have to be one number or one for each of the {channels} channels, std above 0; "
+            f"received mean={mean.tolist()}, std={std.tolist()}"
+        )
