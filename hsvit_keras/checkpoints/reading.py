@@ -41,8 +41,12 @@ _SAFETENSORS = {  # safetensors' name: ours
     "I32": "int32",
     "I16": "int16",
     "I8": "int8",
+    "U64": "uint64",
+    "U32": "uint32",
+    "U16": "uint16",
     "U8": "uint8",
     "BOOL": "bool",
+    "C64": "complex64",
 }
 _STREAM_MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of a file of torch.save before its zip format
 
@@ -58,7 +62,7 @@ def read_state_dict(source):
             `.npz`, `.safetensors`, `.pt`, `.pth`, `.ckpt` or `.bin` file.
 
     Returns:
-        Dict of str to `np.ndarray`, in the order of the source.
+        Dict of str to `np.ndarray`, in the order of the source; by name from `.safetensors`, which has none.
 
     Raises:
         ValueError: the file is damaged, not of these kinds, or asks for more than tensors; an entry is no
@@ -174,7 +178,7 @@ def _read_safetensors(data):
             "reading .safetensors needs the package safetensors: pip install safetensors"
         ) from None
     entries = {}
-    for key, tensor in safetensors.deserialize(data):
+    for key, tensor in sorted(safetensors.deserialize(data)):  # they come in random order
         if tensor["dtype"] not in _SAFETENSORS:
             raise ValueError(f"tensor {key!r} has the unknown type {tensor['dtype']}")
         name = _SAFETENSORS[tensor["dtype"]]
@@ -215,6 +219,8 @@ def _read_torch_stream(data):
         if count != storage.size:
             raise ValueError(f"storage {key!r} has {count} elements; {storage.size} were announced")
         storages[key] = stream.read(storage.nbytes)
+        if len(storages[key]) < storage.nbytes:
+            raise ValueError(f"it ends within storage {key!r}")
     return entries
 
 
@@ -321,16 +327,17 @@ class _Tensor(NamedTuple):
 
 
 def _rebuild_tensor(storage, offset, shape, strides, requires_grad=False, hooks=None, metadata=None):
-    numbers = (offset, *shape, *strides)
     if not (
         isinstance(storage, _Storage)
+        and isinstance(shape, tuple)
+        and isinstance(strides, tuple)
         and len(shape) == len(strides)
-        and all(isinstance(number, int) and number >= 0 for number in numbers)
+        and all(isinstance(number, int) and number >= 0 for number in (offset, *shape, *strides))
     ):
         raise ValueError("its pickle describes a tensor in an unknown way")
     if metadata:
         raise ValueError("it has a tensor that waits to be conjugated or negated (see torch.resolve_conj)")
-    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+    return _Tensor(storage, offset, shape, strides)
 
 
 def _first(value, *_):
