@@ -93,4 +93,4 @@ def _verify(dataset):
 
 
 if __name__ == "__main__":
-    commands.run(main)
+    commands.run(main, uses_keras=False)
