@@ -18,7 +18,8 @@ def main():
         interpreter = Interpreter(model_content=content)
         interpreter.allocate_tensors()
     except (RuntimeError, ValueError) as error:
-        answer = {"problem": " ".join(str(error).split())}
+        sentences = str(error).replace("Node number", " Node number")  # LiteRT forgets the space
+        answer = {"problem": " ".join(sentences.split())}
     else:
         partitions = [op for op in interpreter._get_ops_details() if op["op_name"] == "DELEGATE"]
         sides = ("inputs", "outputs")

@@ -165,9 +165,13 @@ class _Reader:
             kind, version, custom = _at(codes, op.opcodeIndex, "op")
             options = op.builtinOptions or op.builtinOptions2
             ops.append(Op(kind, version, custom, pick(op.inputs), pick(op.outputs), options))
-            for tensor in ops[-1].outputs:
-                tensor.source = ops[-1]
-        return Subgraph(_text(graph.name), tensors, ops, pick(graph.inputs), pick(graph.outputs))
+        inputs, outputs = pick(graph.inputs), pick(graph.outputs)
+        if None in inputs or None in outputs or any(None in op.outputs for op in ops):
+            raise ValueError("an output, or an input of a graph, is left out")
+        for op in ops:
+            for tensor in op.outputs:
+                tensor.source = op
+        return Subgraph(_text(graph.name), tensors, ops, inputs, outputs)
 
     def _tensor(self, index, tensor):
         shape = tuple(map(int, _list(tensor.shape)))
