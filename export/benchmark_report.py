@@ -3,8 +3,12 @@
 Its form is written down in `benchmark.schema.json`; the Android app writes the same.
 """
 
+import json
+import pathlib
+
 from export import statistics
 
+SCHEMA = pathlib.Path(__file__).with_name("benchmark.schema.json")
 SCHEMA_VERSION = 1
 
 NOISY = 1.5  # p90 over p50; a quiet machine stays below 1.2
@@ -107,3 +111,14 @@ def _model_warnings(model):
         yield warning("threads", f"{asked} threads were asked for, the runtime uses {used}", name)
     elif asked and busy is not None and (busy > asked + 0.5 or busy < 1.2 < asked):
         yield warning("threads", f"{asked} threads were asked for, {busy:.1f} CPU cores were busy", name)
+
+
+def check(report):
+    """Raises `ValueError` with the first fault unless `report` follows the schema."""
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    fault = jsonschema.exceptions.best_match(validator.iter_errors(report))
+    if fault is not None:
+        where = ".".join(map(str, fault.absolute_path)) or "the top"
+        raise ValueError(f"it does not follow {SCHEMA.name}: at {where}, {fault.message[:200]}")

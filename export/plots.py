@@ -1,0 +1,231 @@
+"""The figures of a report, for a page that is read in the light and in the dark, on a desk and on a phone.
+
+A figure is drawn in the light colours below. In its SVG each of them becomes a CSS variable, which the
+page sets. Figures are drawn for a phone's width; a wide page shows several side by side.
+"""
+
+import io
+import itertools
+import re
+
+import numpy as np
+
+# Each is readable on white, and they differ in lightness too.
+COLOURS = {
+    "ink": "#1f2328",
+    "rule": "#d1d9e0",
+    "series0": "#0b5fb0",
+    "series1": "#b35900",
+    "series2": "#1a7f4b",
+    "series3": "#8250df",
+    "series4": "#a40e26",
+    "series5": "#00707a",
+}
+_SERIES = list(COLOURS.values())[2:]
+_MARKERS = "osD^vP"
+_SIZE = (4.2, 2.8)  # inches
+_STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "grid.color": COLOURS["rule"],
+    **dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLOURS["ink"]
+    ),
+}
+
+
+def style():
+    """The context that figures are drawn and saved in."""
+    import matplotlib
+
+    return matplotlib.rc_context(_STYLE)
+
+
+def looks(names):
+    """A colour and a marker for each name, the same wherever the name is drawn.
+
+    Args:
+        names: iterable of str, possibly repeated.
+
+    Returns:
+        dict from name to (colour, marker).
+    """
+    # From the seventh name on, colours come again with other markers.
+    given = ((index % 6, (index + index // 6) % 6) for index in itertools.count())
+    return {
+        name: (_SERIES[colour], _MARKERS[marker])
+        for name, (colour, marker) in zip(dict.fromkeys(names), given, strict=False)
+    }
+
+
+def curves(title, lines, *, percent=False):
+    """Values over epochs.
+
+    Args:
+        title: str.
+        lines: dict from a line's name to (epochs, values), two sequences of numbers.
+        percent: bool. Whether values are shares, to be shown as percentages.
+
+    Returns:
+        matplotlib Figure.
+    """
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    figure, axes = _figure(title)
+    for (name, (epochs, values)), colour, dashes in zip(lines.items(), _SERIES, ("-", "--"), strict=False):
+        axes.plot(epochs, values, dashes, color=colour, label=name, marker="." if len(epochs) < 3 else None)
+    axes.set_xlabel("epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if percent:
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
+    if len(lines) > 1:
+        axes.legend()
+    return figure
+
+
+def latencies(title, models, looks):
+    """One row a model: its single runs as dots, a bar from p5 to p95, a mark at the median.
+
+    Where single runs are not known, what is known of the summary.
+
+    Args:
+        title: str.
+        models: list of models of a benchmark report.
+        looks: dict from a model's name to (colour, marker).
+
+    Returns:
+        matplotlib Figure.
+    """
+    figure, axes = _figure(title, height=0.9 + 0.6 * len(models))
+    rng = np.random.default_rng(0)
+    for row, model in enumerate(models):
+        colour, marker = looks[model["name"]]
+        runs = np.fromiter(itertools.chain.from_iterable(model["blocks_ms"] or ()), float)
+        axes.plot(runs, row + rng.uniform(0, 0.3, runs.size), ".", color=colour, alpha=0.25, markersize=3)
+        latency = model["latency_ms"]
+        low, middle, high = (
+            next((latency[key] for key in keys if latency[key] is not None), None)
+            for keys in (("p5", "min"), ("p50", "mean"), ("p95", "max"))
+        )
+        if None not in (low, high):
+            axes.plot([low, high], [row - 0.1] * 2, color=colour, linewidth=3, solid_capstyle="butt")
+        axes.plot(middle, row - 0.1, marker, color=colour, markersize=6)
+        axes.annotate(
+            _short(model["name"]), (0, row - 0.42), xycoords=("axes fraction", "data"), fontsize=8.5
+        )
+    axes.set_ylim(len(models) - 0.4, -0.75)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("latency, ms")
+    _log_if_wide(axes, [model["latency_ms"]["p50"] for model in models])
+    return figure
+
+
+def scatter(title, points, looks, *, x_label, y_label):
+    """One mark a model; the legend below names them.
+
+    Args:
+        title: str.
+        points: list of (name, x, share); share is shown as a percentage.
+        looks: dict from a name to (colour, marker).
+        x_label: str, with its unit.
+        y_label: str.
+
+    Returns:
+        matplotlib Figure.
+    """
+    from matplotlib.ticker import PercentFormatter
+
+    figure, axes = _figure(title, height=_SIZE[1] + 0.18 * len(points))
+    for name, x, share in points:
+        colour, marker = looks[name]
+        # Hollow, so that two models in one place are both seen.
+        axes.plot(
+            x,
+            share,
+            marker,
+            color=colour,
+            label=_short(name),
+            markersize=9,
+            fillstyle="none",
+            markeredgewidth=2,
+        )
+    shares = [share for _, _, share in points]
+    room = max(0.01, 0.2 * (max(shares) - min(shares)))
+    axes.set_ylim(min(shares) - room, max(shares) + room)
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    _log_if_wide(axes, [x for _, x, _ in points])
+    figure.legend(loc="outside lower left")
+    return figure
+
+
+def _figure(title, height=_SIZE[1]):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_SIZE[0], height), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(title)
+    return figure, axes
+
+
+def _short(name):
+    """A name that fits into a figure."""
+    return name if len(name) <= 36 else f"{name[:17]}…{name[-18:]}"
+
+
+def _log_if_wide(axes, values):
+    """Makes the x axis logarithmic if `values` differ by more than a factor of 4."""
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    values = [value for value in values if value]
+    if values and max(values) > 4 * min(values):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_xlim(left=0)
+
+
+def as_png(figure):
+    """The figure in the light colours, as bytes of a PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=200, facecolor="white")
+    return buffer.getvalue()
+
+
+def as_svg(figure, name):
+    """The figure as text of an SVG element, to be put into a page.
+
+    Args:
+        figure: matplotlib Figure.
+        name: str of letters, digits and `-`, which makes the element's ids unique in the page.
+
+    Returns:
+        str. Colours are `var(--ink)`, `var(--rule)`, `var(--series0)`, ...; the size is the page's to set.
+    """
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r'^(<svg[^>]*?) width="[^"]*"', r"\1", svg)
+    svg = re.sub(r'^(<svg[^>]*?) height="[^"]*"', r"\1", svg)
+    for colour, value in COLOURS.items():
+        svg = svg.replace(value, f"var(--{colour})")
+    return svg

@@ -1,0 +1,460 @@
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import export
+from export import official_tools, report, run_folder
+from tests.export import reports
+
+ROOT = pathlib.Path(export.__file__).parent.parent
+OUTPUTS = pathlib.Path(__file__).parent / "official_outputs"
+
+METRICS = [
+    {
+        "epoch": epoch,
+        "loss": 1 / epoch,
+        "accuracy": 1 - 0.5 / epoch,
+        "val_loss": 1.5 / epoch,
+        "val_accuracy": accuracy,
+        "learning_rate": 0.001 * (3 - epoch),
+        "images_per_second": 100.0 * epoch,
+    }
+    for epoch, accuracy in ((1, 0.5), (2, 0.875), (3, 0.75))
+]
+ARTIFACT = {
+    "preset": "dynamic",
+    "bytes": 1_000_000,
+    "sha256": "0123456789abcdef" * 4,
+    "input": {"shape": [1, 8, 8, 1], "dtype": "float32", "pixels": True, "mean": 0.1, "std": 0.3},
+    "output": {"shape": [1, 3], "dtype": "float32"},
+    "ops": {"CONV_2D": 5, "ADD": 7},
+    "partitions": 1,
+    "fully_delegated": False,
+    "undelegated_ops": [{"op": "MAX_POOL_2D", "count": 2, "reason": "stride 4 > window 3"}],
+    "flex_ops": ["FlexErf"],
+    "minimum_runtime": "2.16",
+    "parity": {"samples": 64, "max_abs_diff": 0.0123, "cosine": 0.99987, "top1_agreement": 0.984375},
+}
+
+
+class Page(html.parser.HTMLParser):
+    """What a reader finds on a page: texts by element, and whether elements are closed."""
+
+    VOID = ("meta", "link", "br", "img")
+
+    def __init__(self, content):
+        super().__init__()
+        self.open, self.texts, self.elements = [], {}, []
+        self.feed(content)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        if text.strip() and self.open:
+            self.texts.setdefault(self.open[-1], []).append(" ".join(text.split()))
+
+    def attributes(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+COMPLETE = {
+    "metrics.jsonl": "".join(json.dumps(row) + "\n" for row in METRICS),
+    "config.json": {"model": "hsvit_tiny", "epochs": 3, "augmentation": {"shift": 2}},
+    "summary.json": {"parameters": 54321, "seconds": 98.7, "backend": "tensorflow"},
+    "exports/mobile.json": ARTIFACT,
+    "benchmark.json": reports.phone_report(),
+}
+
+
+def write(folder, contents):
+    """Makes the folder of a run out of texts and what is to become JSON."""
+    (folder / "exports").mkdir(parents=True)
+    for name, content in contents.items():
+        content = content if isinstance(content, str | bytes) else json.dumps(content)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@pytest.fixture
+def workdir(tmp_path):
+    return lambda contents: write(tmp_path / "my run", contents)
+
+
+def build(folder, **arguments):
+    content, images = report.build(run_folder.read_run(folder, **arguments))
+    return content, Page(content), images
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    """The page of a complete run: its text, what a reader finds on it, its figures."""
+    return build(write(tmp_path_factory.mktemp("runs") / "my run", COMPLETE))
+
+
+def rows(content, caption):
+    """The cells of a table, row by row."""
+    table = content[content.index(f'aria-label="{caption}"') :]
+    table = table[: table.index("</table>")]
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+
+
+def test_complete_page(complete):
+    content, page, images = complete
+    assert page.texts["h1"] == ["hsvit_tiny: training, export, speed"]
+    assert page.texts["h2"] == ["In short", "Training", "Artifacts", "Measured on Maker Phone 7"]
+    assert set(images) == {"loss", "accuracy", "learning-rate", "latency-1", "speed-1", "size-1"}
+    assert all(image.startswith(b"\x89PNG") for image in images.values())
+    assert 'class="missing"' not in content
+    assert "None" not in "".join(text for texts in page.texts.values() for text in texts)
+
+
+def test_summary_of_the_benchmark(complete):
+    content, page, _ = complete
+    assert rows(content, "The original and its artifacts") == [
+        ["Artifact", "Time ratio", "Size", "of original", "Same answer", "Accuracy", "Median"],
+        ["original.tflite", "1.000", "4 MB", "100 %", "–", "97.5 %", "2.00 ms"],
+        ["mobile.tflite", "0.500 [0.500, 0.500]", "1 MB", "25 %", "97.5 %", "97.5 %", "1.00 ms"],
+    ]
+    (reading,) = (text for text in page.texts["p"] if text.startswith("Answers to"))
+    assert reading == (
+        "Answers to 40 images of digits, test part. Time ratio: median latency over that of original.tflite, "
+        "with its 95% interval; below 1 is faster. Measured on Maker Phone 7, TFLite Interpreter, 2 threads."
+    )
+
+
+def test_training(complete):
+    _, page, _ = complete
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["Epochs"] == "3"
+    assert facts["Best accuracy"] == "87.5 % on validation, epoch 2"
+    assert facts["Last accuracy"] == "75.0 %"
+    assert facts["Speed"] == "200 images/s"
+    assert (facts["Parameters"], facts["Time"], facts["Backend"]) == ("54,321", "99 s", "tensorflow")
+    assert (facts["epochs"], facts["augmentation.shift"]) == ("3", "2")
+
+
+def test_best_epoch_is_the_one_that_the_training_kept(workdir):
+    best = {"epoch": 3, "val_accuracy": 0.875}
+    _, page, _ = build(workdir({"metrics.jsonl": COMPLETE["metrics.jsonl"], "summary.json": {"best": best}}))
+    assert "87.5 % on validation, epoch 3" in page.texts["dd"]
+
+
+def test_artifacts(complete):
+    content, _, _ = complete
+    assert rows(content, "How alike the artifacts answer")[1] == [
+        *("mobile.tflite", "dynamic", "1 MB", "0.012", "0.999870", "98.4 %", "64", "2.16"),
+    ]
+    assert rows(content, "What is inside the artifacts")[1] == [
+        "mobile.tflite",
+        "12",
+        "1",
+        "all but 2 MAX_POOL_2D (stride 4 &gt; window 3)",
+        "FlexErf",
+        "1 × 8 × 8 × 1 float32, pixels of 0–255",
+        "1 × 3 float32",
+        "0123456789ab",
+    ]
+
+
+def test_artifacts_are_ordered_by_size_and_may_know_less(workdir):
+    onnx = {"sha256": "f" * 64, "parity": {}, "opset": 17, "bytes": 2_000_000}
+    folder = workdir({"exports/mobile.json": ARTIFACT, "model.json": onnx})
+    content, _, _ = build(folder)
+    answers = rows(content, "How alike the artifacts answer")
+    assert [row[0] for row in answers[1:]] == ["model.onnx", "mobile.tflite"]
+    assert answers[1][1:] == ["–", "2 MB", "–", "–", "–", "–", "opset 17"]
+    assert rows(content, "What is inside the artifacts")[1][1:-1] == ["–"] * 6
+
+
+def test_latencies_and_device(complete):
+    content, page, _ = complete
+    assert rows(content, "Latency of each model")[2] == [
+        *("mobile.tflite", "1.00 ms", "1.05 ms", "1.05 ms", "0.950 ms", "1.00 ms", "1.05 ms"),
+        *("12.5 ms", "4.00 ms", "120"),
+    ]
+    assert rows(content, "What each model runs on")[2] == [
+        "mobile.tflite",
+        "TFLite Interpreter 2.16.1",
+        "2 (1.9 cores busy)",
+        "CPU, XNNPACK, 1 partition, 30 of 31 nodes, asked for GPU",
+        "0123456789ab",
+    ]
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["CPU"] == "SoC 900"
+    assert facts["CPU features"] == "asimddp, i8mm"
+    assert facts["System"] == "Android 15"
+    assert facts["Thermal status"] == "0"
+    assert facts["Thermal headroom"] == "0.40 → 0.60"
+    assert facts["Battery"] == "81 % → 80 %"
+    assert (facts["Charging"], facts["Debug build"]) == ("no", "no")
+    assert facts["Order"].startswith("4 alternating blocks of 30 runs for each model, 5 uncounted runs")
+    assert "No warnings." in page.texts["p"]
+
+
+def test_warnings(workdir):
+    benchmark = reports.phone_report()
+    benchmark["warnings"] = [
+        {"code": "debug_build", "model": None, "message": "a debug build"},
+        {"code": "noisy", "model": "mobile.tflite", "message": "it varied"},
+    ]
+    _, page, _ = build(workdir({"benchmark.json": benchmark}))
+    assert page.texts["li"] == ["a debug build", "mobile.tflite: it varied"]
+    assert "Mind 2 warnings about this measurement, below." in page.texts["p"]
+
+
+def test_figures_are_described_for_those_who_do_not_see_them(complete):
+    _, page, images = complete
+    figures = page.attributes("svg")
+    assert len(figures) == len(images) == len(page.texts["figcaption"])
+    assert all(figure["role"] == "img" for figure in figures)
+    descriptions = [figure["aria-label"] for figure in figures]
+    assert (
+        "Accuracy: training 0.5, validation 0.5 in the first epoch, "
+        "training 0.8333, validation 0.75 in the last." in descriptions
+    )
+    assert "Median latency: original.tflite 2.00 ms, mobile.tflite 1.00 ms" in descriptions
+    assert (
+        "Accuracy against size (size, kB): original.tflite 97.5 % at 4e+03, mobile.tflite 97.5 % at 1e+03"
+        in descriptions
+    )
+
+
+def test_tables_have_headers_with_a_scope_and_can_be_reached_by_keyboard(complete):
+    _, page, _ = complete
+    assert {header["scope"] for header in page.attributes("th")} == {"col", "row"}
+    regions = [attributes for attributes in page.attributes("div") if attributes.get("role") == "region"]
+    assert len(regions) == len(page.attributes("table")) == 5
+    assert all(region["tabindex"] == "0" and region["aria-label"] for region in regions)
+
+
+def test_page_needs_no_other_file(complete):
+    content, page, _ = complete
+    for tag, attributes in page.elements:
+        assert tag not in ("script", "iframe", "object", "embed", "img")
+        for name in ("src", "href", "xlink:href", "data", "srcset"):
+            assert attributes.get(name, "#").startswith(("#", "data:")), (tag, attributes)
+    assert not re.findall(r"@import|url\((?!#|&#)", content)
+    assert "default-src 'none'" in page.attributes("meta")[3]["content"]
+    ids = re.findall(r'\bid="([^"]+)"', content)
+    assert len(ids) == len(set(ids))
+
+
+def test_every_text_is_escaped(workdir):
+    bad = '<script>alert("1")</script>&amp;'
+    benchmark = reports.phone_report()
+    benchmark["device"]["name"] = benchmark["models"][1]["name"] = benchmark["pairs"][0]["mobile"] = bad
+    benchmark["warnings"] = [{"code": "busy", "model": bad, "message": bad}]
+    artifact = {**ARTIFACT, "preset": bad, "flex_ops": [bad], "minimum_runtime": bad}
+    config = {"model": bad, bad: bad}
+    content, page, _ = build(
+        workdir({"benchmark.json": benchmark, "exports/mobile.json": artifact, "config.json": config})
+    )
+    assert "<script" not in content
+    assert not page.attributes("script")
+    assert f"{bad}: training, export, speed" in page.texts["h1"]
+    assert f"{bad}: {bad}" in page.texts["li"]
+    assert bad in page.texts["dt"]
+    assert bad in page.texts["td"]
+
+
+@pytest.mark.parametrize(
+    ("absent", "message"),
+    [
+        ("config.json", "There is no config.json: the settings are not known."),
+        ("exports/mobile.json", "No report of a converter was found."),
+        ("metrics.jsonl", "There is no metrics.jsonl with epochs: the training is not known."),
+        ("benchmark.json", "No benchmark report was found."),
+    ],
+)
+def test_what_is_missing_is_said_and_the_rest_shown(workdir, absent, message):
+    present = {"config.json", "exports/mobile.json"} - {absent}
+    _, page, _ = build(workdir({name: COMPLETE[name] for name in present}))
+    assert message in page.texts["p"]
+    assert ("augmentation.shift" in page.texts.get("dt", ())) == ("config.json" in present)
+    assert ("mobile.tflite" in page.texts.get("th", ())) == ("exports/mobile.json" in present)
+
+
+def test_folder_with_nothing_in_it(tmp_path):
+    (tmp_path / "empty").mkdir()
+    content, page, images = build(tmp_path / "empty")
+    assert page.texts["h1"] == ["empty: training, export, speed"]
+    assert content.count('class="missing"') == 5
+    assert not images
+
+
+def test_metrics_that_stop_early_or_lack_a_column(workdir):
+    metrics = '{"loss": 2.0}\n\n{"loss": 1.0, "val_accuracy": null}\n'
+    _, page, images = build(workdir({"metrics.jsonl": metrics}))
+    assert {"loss"} == set(images) & {"loss", "accuracy", "learning-rate"}
+    assert "Loss over 2 epochs." in page.texts["figcaption"]
+    assert "Best accuracy" not in page.texts["dt"]
+
+
+def test_agreement_stands_in_for_an_unknown_accuracy(workdir):
+    benchmark = reports.phone_report()
+    for model in benchmark["models"]:
+        model["accuracy"] = None
+    _, page, _ = build(workdir({"benchmark.json": benchmark}))
+    described = [figure["aria-label"] for figure in page.attributes("svg")]
+    assert (
+        "Agreement against latency (median latency, ms): "
+        "original.tflite 100.0 % at 2, mobile.tflite 97.5 % at 1" in described
+    )
+
+
+def test_imported_results_have_neither_interval_nor_answers(workdir, tmp_path):
+    imported = official_tools.import_results([OUTPUTS / "shell.txt", OUTPUTS / "one_line.txt"])
+    (tmp_path / "imported.json").write_text(json.dumps(imported))
+    content, page, images = build(workdir({}), benchmarks=[tmp_path / "imported.json"])
+    assert page.texts["h2"][-1] == "Measured on an unnamed device"
+    assert rows(content, "The original and its artifacts")[2] == [
+        *("one_line.txt", "0.026 (of means)", "–", "–", "–", "–", "–"),
+    ]
+    assert "latency-1" in images
+    assert "speed-1" not in images
+    assert any("without an interval" in text for text in page.texts["p"])
+
+
+def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
+    folder = workdir({"benchmark.json": COMPLETE["benchmark.json"]})
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "other.json").write_text(json.dumps(ARTIFACT))
+    second = reports.phone_report()
+    second["device"]["name"] = "Second Phone"
+    (tmp_path / "second.json").write_text(json.dumps(second))
+    paths = [folder / "benchmark.json", tmp_path / "second.json"]
+    content, page, images = build(folder, benchmarks=paths, exports=other)
+    assert page.texts["h2"][-2:] == ["Measured on Maker Phone 7", "Measured on Second Phone"]
+    assert {"latency-1", "latency-2"} <= set(images)
+    assert [row[0] for row in rows(content, "How alike the artifacts answer")[1:]] == ["other.tflite"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.json", "{", r"config\.json is no JSON: "),
+        ("benchmark.json", '{"models": [', r"benchmark\.json is no JSON: "),
+        (
+            "benchmark.json",
+            {"models": [], "pairs": []},
+            r"benchmark\.json is no benchmark report: .* required",
+        ),
+        ("metrics.jsonl", '{"loss": 1}\n{"loss"', r"line 2 of .*metrics\.jsonl is no JSON: "),
+        ("config.json", b"\xff\xfe\x00", r"config\.json is no JSON: "),
+        ("metrics.jsonl", "[1]\n", r"metrics\.jsonl must hold one JSON object a line"),
+    ],
+)
+def test_broken_files_are_named(workdir, name, content, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        build(workdir({name: content}))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema_version": 2}, "at schema_version, 1 was expected"),
+        ({"warnings": "none"}, "at warnings, 'none' is not of type 'array'"),
+    ],
+)
+def test_benchmark_that_does_not_follow_the_schema(workdir, change, message):
+    with pytest.raises(ValueError, match=r"benchmark\.json is no benchmark report") as raised:
+        build(workdir({"benchmark.json": reports.phone_report() | change}))
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"exports": "nowhere"}, "exports='nowhere' is no folder"),
+        ({"benchmarks": ["gone.json"]}, r"there is no benchmark report gone\.json"),
+    ],
+)
+def test_what_was_named_must_be_there(workdir, arguments, message):
+    with pytest.raises(FileNotFoundError, match=message):
+        run_folder.read_run(workdir({}), **arguments)
+    with pytest.raises(FileNotFoundError, match="workdir='nowhere' is no folder"):
+        run_folder.read_run("nowhere")
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "export.report", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_command(workdir, tmp_path):
+    output = tmp_path / "out" / "page.html"
+    output.parent.mkdir()
+    run = command(f"--workdir={workdir(COMPLETE)}", f"--output={output}")
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    Page(output.read_text())
+    names = sorted(path.name for path in output.parent.iterdir())
+    figures = ("accuracy", "latency-1", "learning-rate", "loss", "size-1", "speed-1")
+    assert names == ["page.html", *(f"page_{name}.png" for name in figures)]
+    assert run.stdout == f"wrote {output}, and its 6 figures as page_*.png\n"
+
+
+def test_command_writes_nothing_on_bad_input(workdir, tmp_path):
+    output = tmp_path / "page.html"
+    run = command(f"--workdir={workdir({'config.json': '{'})}", f"--output={output}")
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: ")
+    assert run.stderr.count("\n") == 1
+    assert not list(tmp_path.glob("*page*"))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (99_600, "99.6 kB"),
+        (787_082, "787 kB"),
+        (3_218_972, "3.22 MB"),
+        (25_276_502_016, "25.3 GB"),
+        (2_500_000_000_000, "2500 GB"),
+        (None, None),
+    ],
+)
+def test_sizes(value, text):
+    assert report._size(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.04853, "0.0485 ms"),
+        (0.9999, "1.00 ms"),
+        (5.4321, "5.43 ms"),
+        (54.321, "54.3 ms"),
+        (1408.7, "1,409 ms"),
+        (0, "0 ms"),
+        (None, None),
+    ],
+)
+def test_milliseconds(value, text):
+    assert report._milliseconds(value) == text
