@@ -270,7 +270,7 @@ def _delegated_text(report, kind, count):
 
 
 def _delegation_text(report):
-    if report["delegation_problem"]:
+    if report["partitions"] is None:
         return f"unknown, since LiteRT does not load the file: {report['delegation_problem']}"
     partitions = f"{report['partitions']} partition{'s' * (report['partitions'] != 1)}"
     left = sum(entry["count"] for entry in report["undelegated_ops"])

@@ -17,9 +17,9 @@ def main():
     try:
         interpreter = Interpreter(model_content=content)
         interpreter.allocate_tensors()
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, MemoryError) as error:
         sentences = str(error).replace("Node number", " Node number")  # LiteRT forgets the space
-        answer = {"problem": " ".join(sentences.split())}
+        answer = {"problem": " ".join(sentences.split()) or "it does not say why, or lacks memory"}
     else:
         partitions = [op for op in interpreter._get_ops_details() if op["op_name"] == "DELEGATE"]
         sides = ("inputs", "outputs")
