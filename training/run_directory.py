@@ -42,9 +42,10 @@ class RunDirectory:
         self.rows = []
 
     def summary(self):
-        """The summary of a finished run, or None."""
+        """The summary if the run is finished, else None."""
         path = self.path / "summary.json"
-        return json.loads(path.read_text()) if path.is_file() else None
+        if path.is_file() and (self.path / "last.keras").is_file():
+            return json.loads(path.read_text())
 
     def check_config(self, config):
         """Raises `ValueError` if the folder holds epochs of a run with another config."""

@@ -13,6 +13,20 @@ from absl import flags
 from ml_collections import config_flags
 
 from training import commands, recipe
+from training.data import batches, load_dataset, steps_per_epoch
+from training.run_directory import RunDirectory
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.")
+    flags.DEFINE_string("workdir", None, "Folder of the run.", required=True)
+    flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
+
+
+def main(_):
+    train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir)
 
 
 def train(config, workdir, data_dir=None):
@@ -31,17 +45,14 @@ def train(config, workdir, data_dir=None):
         OSError: the images are not there, or the workdir cannot be written.
     """
     values = recipe.plain(config)
-    commands.require_backend("tensorflow", "jax")
-    from training import callbacks, curves, machine
-    from training.augmentation import Augmentation
-    from training.data import batches, load_dataset, steps_per_epoch
-    from training.run_directory import RunDirectory
-
     run = RunDirectory(workdir)
     run.check_config(values)
     if summary := run.summary():
         print(f"{workdir} holds a finished run: nothing to do")
         return summary
+    commands.require_backend("tensorflow", "jax")
+    from training import callbacks, curves, machine
+    from training.augmentation import Augmentation
 
     random.seed(values["seed"])  # where Keras takes the seeds of initial weights from
     train_set, test_set = (load_dataset(values["data"], split, data_dir) for split in ("train", "test"))
@@ -198,17 +209,11 @@ def _announce(values, run, model, train_set, test_set):
 
 
 if __name__ == "__main__":
-    _CONFIG = config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.")
-    _WORKDIR = flags.DEFINE_string("workdir", None, "Folder of the run.", required=True)
-    _DATA_DIR = flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
-
-    def main(_):
-        train(_CONFIG.value, _WORKDIR.value, _DATA_DIR.value)
-
+    define_flags()
     try:
         commands.run(main)
-    except (AttributeError, TypeError) as error:
-        if flags.FLAGS.is_parsed():
+    except (AttributeError, OSError, TypeError) as error:
+        # So the config library tells of a missing file or of a name that is none of the config's keys.
+        if FLAGS.is_parsed():
             raise
-        # How a config says that a name on the command line or in its file is none of its keys.
-        sys.exit(f"error: --config: {error}")
+        sys.exit(f"error: --config: {' '.join(str(error.args[0]).split())}")

@@ -8,8 +8,8 @@ def get_config():
     config.model = "hsvit_tiny"
     config.data = "digits"
     config.image_shape = (32, 32, 1)
-    config.mean = (0.30,)
-    config.std = (0.35,)
+    config.mean = (0.305,)
+    config.std = (0.324,)
     config.augmentation = (
         ("RandomTranslation", {"height_factor": 0.1, "width_factor": 0.1, "fill_mode": "constant"}),
         ("RandomRotation", {"factor": 0.03, "fill_mode": "constant"}),

@@ -1,0 +1,12 @@
+"""HSViT on Fashion-MNIST, by the paper's recipe; C4A8 reaches 95.92 % there."""
+
+from training.configs import hsvit_base
+
+
+def get_config():
+    config = hsvit_base.get_config()
+    config.data = "fashion_mnist"
+    config.image_shape = (28, 28, 1)
+    config.mean = (0.2860,)
+    config.std = (0.3530,)
+    return config
