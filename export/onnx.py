@@ -24,14 +24,31 @@ def define_flags():
 
 
 def main(_):
-    report = conversion.run(".onnx", _make)
+    report = export(conversion.request_of_flags(), FLAGS.opset)
     print(f"wrote {FLAGS.output}: ONNX opset {report['opset']}, {report['bytes'] / 1e3:,.1f} kB")
     conversion.print_parity(report)
 
 
-def _make(lowered):
-    content = convert(lowered, FLAGS.opset)
-    return content, _facts(content), runner(content), LIMITS
+def export(request, opset=OPSET):
+    """Writes an artifact with its report.
+
+    Args:
+        request: `conversion.Request`.
+        opset: int, version of the ONNX operators.
+
+    Returns:
+        dict, the report that was written.
+
+    Raises:
+        ValueError: the model cannot be held, or the artifact answers differently.
+        OSError: a file cannot be read or written.
+    """
+
+    def make(lowered):
+        content = convert(lowered, opset)
+        return content, _facts(content), runner(content), LIMITS
+
+    return conversion.run(request, ".onnx", make)
 
 
 def convert(lowered, opset=OPSET):

@@ -135,8 +135,8 @@ def _jax_function(model):
 class TFLiteRunner(Runner):
     """A `.tflite` file in LiteRT's interpreter.
 
-    The converter's report beside the file (`M.json` of `M.tflite`) may say that normalization is folded
-    in; then the model takes pixels.
+    The converter's report beside the file (`M.json` of `M.tflite`) may say how images are normalized,
+    and that the model does it itself; then it takes pixels.
     """
 
     def __init__(self, path, threads, mean, std):
@@ -144,7 +144,8 @@ class TFLiteRunner(Runner):
         from ai_edge_litert.interpreter import Interpreter
 
         try:
-            Interpreter(str(path), num_threads=threads)  # the first of a process also starts the runtime
+            with commands.quietly():  # the first of a process also starts the runtime, which says so
+                Interpreter(str(path), num_threads=threads).allocate_tensors()
             start = time.perf_counter()
             self._interpreter = Interpreter(str(path), num_threads=threads)
             self._interpreter.allocate_tensors()
@@ -157,9 +158,10 @@ class TFLiteRunner(Runner):
                 f"{path} must have one input and one output, it has {len(inputs)} and {len(outputs)}"
             )
         (self._input,), (self._output,) = inputs, outputs
-        folded = _folded_normalization(path.with_suffix(".json"))
-        self.pixels = folded is not None
-        super().__init__(path, *(folded or (mean, std)), self._input["shape"], self._output["shape"])
+        described = _described_input(path.with_suffix(".json"))
+        self.pixels = described.get("pixels", False)
+        mean, std = described.get("mean", mean), described.get("std", std)
+        super().__init__(path, mean, std, self._input["shape"], self._output["shape"])
         self.input_dtype = np.dtype(self._input["dtype"])
         self.threads_used = threads
         self.runtime = {"name": "LiteRT Interpreter", "version": ai_edge_litert.__version__}
@@ -175,10 +177,10 @@ class TFLiteRunner(Runner):
         return dequantize(self._interpreter.get_tensor(self._output["index"]), *self._output["quantization"])
 
 
-def _folded_normalization(report):
-    """Mean and std that the converter folded into a model, None when it takes normalized floats."""
+def _described_input(report):
+    """What the converter's report says of the input: whether it is pixels, and its mean and std."""
     if not report.is_file():
-        return None
+        return {}
     try:
         content = json.loads(report.read_text())
     except ValueError as error:
@@ -186,9 +188,7 @@ def _folded_normalization(report):
             f"{report}, which should describe the model beside it, is no JSON: {error}"
         ) from error
     described = content.get("input") if isinstance(content, dict) else None
-    if not isinstance(described, dict) or not described.get("pixels"):
-        return None
-    return described.get("mean", 0.0), described.get("std", 1.0)
+    return described if isinstance(described, dict) else {}
 
 
 def quantize(values, dtype, scale, zero_point):

@@ -48,14 +48,33 @@ def define_flags():
 
 
 def main(_):
-    runtime = _version(FLAGS.runtime)
+    report = export(conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime)
+    _print_summary(FLAGS.output, report)
+
+
+def export(request, preset="dynamic", runtime=None):
+    """Writes an artifact with its report.
+
+    Args:
+        request: `conversion.Request`.
+        preset: str, one of `PRESETS`.
+        runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
+
+    Returns:
+        dict, the report that was written.
+
+    Raises:
+        ValueError: the model cannot be held, the artifact answers differently, or would not load.
+        OSError: a file cannot be read or written.
+    """
+    oldest = _version(runtime)
 
     def make(lowered):
-        content = convert(lowered, FLAGS.preset, runtime)
-        facts = _facts(content, runtime)
-        return content, facts, runner(content), PRESETS[FLAGS.preset].limits
+        content = convert(lowered, preset, oldest)
+        facts = {"preset": preset, "runtime": runtime, **_facts(content, oldest)}
+        return content, facts, runner(content), PRESETS[preset].limits
 
-    _print_summary(conversion.run(".tflite", make))
+    return conversion.run(request, ".tflite", make)
 
 
 def convert(lowered, preset, runtime=None):
@@ -85,10 +104,12 @@ def convert(lowered, preset, runtime=None):
     converter._experimental_disable_per_channel_quantization_for_dense_layers = (
         runtime is not None and runtime < _FIRST_WITH_PER_CHANNEL_DENSE
     )
-    try:
-        return converter.convert()
-    except Exception as error:  # the converter's own class, in a module that is not public
-        raise ValueError(f"LiteRT cannot hold this model: {_unsupported(str(error))}") from error
+    with commands.quietly():
+        try:
+            return converter.convert()
+        except Exception as error:  # the converter's own class, in a module that is not public
+            refusal = error
+    raise ValueError(f"LiteRT cannot hold this model: {_unsupported(str(refusal))}") from refusal
 
 
 def _unsupported(message):
@@ -101,8 +122,9 @@ def runner(content):
     """A function from a batch of images to the answers of a `.tflite` file's content."""
     from ai_edge_litert.interpreter import Interpreter
 
-    interpreter = Interpreter(model_content=content)
-    interpreter.allocate_tensors()
+    with commands.quietly():  # it announces its delegate
+        interpreter = Interpreter(model_content=content)
+        interpreter.allocate_tensors()
     (given,), (made,) = interpreter.get_input_details(), interpreter.get_output_details()
 
     def answer(images):
@@ -122,9 +144,10 @@ def _facts(content, runtime):
         raise ValueError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
     oldest = found["minimum_runtime"]
     if runtime and (oldest is None or _version(oldest) > runtime):
-        raise ValueError(f"the artifact needs runtime {oldest or 'unknown'}, asked for was {FLAGS.runtime}")
+        asked = ".".join(map(str, runtime))
+        raise ValueError(f"the artifact would not load: it needs runtime {oldest}, asked for was {asked}")
     (given,), (made,) = found.pop("inputs"), found.pop("outputs")
-    return {"preset": FLAGS.preset, "runtime": FLAGS.runtime, "input": given, "output": made, **found}
+    return {"input": given, "output": made, **found}
 
 
 def _version(text):
@@ -136,8 +159,8 @@ def _version(text):
         ) from None
 
 
-def _print_summary(report):
-    print(f"wrote {FLAGS.output}: {report['preset']}, {report['bytes'] / 1e3:,.1f} kB")
+def _print_summary(output, report):
+    print(f"wrote {output}: {report['preset']}, {report['bytes'] / 1e3:,.1f} kB")
     shape = " x ".join(map(str, report["input"]["shape"]))
     takes = "pixels of 0..255" if report["input"]["pixels"] else "normalized images"
     print(f"  takes {takes}, {shape}; loads from runtime {report['minimum_runtime']}")

@@ -32,12 +32,13 @@ def run(main, uses_keras=True):
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {error}")
 
+    logging.set_verbosity(logging.WARNING)
     app.run(guarded)
 
 
 def _import_keras():
     try:
-        with _standard_error_held_back():
+        with quietly():
             import keras  # noqa: F401
     except ImportError as error:
         raise ImportError(
@@ -47,10 +48,10 @@ def _import_keras():
 
 
 @contextlib.contextmanager
-def _standard_error_held_back():
+def quietly():
     """Shows what is written to standard error only if it ends in an exception.
 
-    TensorFlow's libraries log as they load, before any setting could stop them.
+    For native libraries that log as they load or start, which no setting stops.
     """
     with tempfile.TemporaryFile() as held, open(os.dup(2), "wb") as shown:
         os.dup2(held.fileno(), 2)

@@ -31,8 +31,13 @@ def load_model(path):
     try:
         return keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise ValueError(f"{path} is damaged or no Keras model: {reason}") from error
+        raise ValueError(f"{path} is damaged or no Keras model: {_reason(error)}") from error
+
+
+def _reason(error):
+    """The end of Keras' message in one line: what happened, behind what Keras was doing."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words if len(words) <= 300 else f"...{words[-300:]}"
 
 
 def normalization_beside(path):

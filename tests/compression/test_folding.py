@@ -56,8 +56,6 @@ FOLDED = {
 )
 @pytest.mark.parametrize("name", FOLDED)
 def test_folds(name, settings):
-    if name == "grouped convolution" and keras.backend.backend() == "tensorflow":
-        pytest.skip("TensorFlow computes no grouped convolution on a CPU")
     stack = [type(layer).from_config(layer.get_config()) for layer in FOLDED[name]]
     model = chain(*stack, layers.BatchNormalization(epsilon=0.01, **settings), layers.ReLU(name="relu"))
     folded = hsvit_keras.fold_batch_norm(model)

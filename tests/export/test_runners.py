@@ -97,7 +97,18 @@ def test_pixels_are_given_to_a_model_that_normalizes_by_itself(tiny_models):
 def test_other_reports_beside_a_model_change_nothing(tiny_models, tmp_path, report):
     shutil.copy(tiny_models / "float32.tflite", tmp_path / "m.tflite")
     (tmp_path / "m.json").write_text(json.dumps(report))
-    assert not runners.open_runner(tmp_path / "m.tflite").pixels
+    runner = runners.open_runner(tmp_path / "m.tflite", mean=0.1, std=0.2)
+    assert not runner.pixels
+    np.testing.assert_allclose(runner.prepare(PICTURE), (PICTURE - 0.1) / 0.2, rtol=1e-6)
+
+
+@pytest.mark.tensorflow
+def test_report_beside_a_model_tells_how_its_images_are_normalized(tiny_models, tmp_path):
+    shutil.copy(tiny_models / "float32.tflite", tmp_path / "m.tflite")
+    described = {"pixels": False, "mean": [0.25], "std": 0.5}
+    (tmp_path / "m.json").write_text(json.dumps({"input": described}))
+    runner = runners.open_runner(tmp_path / "m.tflite", mean=0.1, std=0.2)
+    np.testing.assert_allclose(runner.prepare(PICTURE), (PICTURE - 0.25) / 0.5, rtol=1e-6)
 
 
 @pytest.mark.tensorflow
