@@ -1,0 +1,1 @@
+"""Mobile artifacts of a Keras model: made, proved, inspected, measured and reported."""

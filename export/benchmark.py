@@ -17,7 +17,7 @@ import sys
 import numpy as np
 from absl import flags
 
-from export import benchmark_report, device, official_tools, runners, statistics, timing
+from export.measuring import benchmark_report, device, official_tools, runners, statistics, timing
 from training import commands, files, saved_models
 
 FLAGS = flags.FLAGS

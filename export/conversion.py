@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 from absl import flags
 
-from export import statistics
+from export.measuring import statistics
 from training import commands, files, saved_models
 
 FLAGS = flags.FLAGS

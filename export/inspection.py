@@ -12,7 +12,7 @@ import textwrap
 
 from absl import flags
 
-from export import delegation, runtimes, tflite_file, xnnpack
+from export.litert import delegation, runtimes, tflite_file, xnnpack
 from training import commands, files
 
 FLAGS = flags.FLAGS

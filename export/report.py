@@ -12,7 +12,7 @@ import pathlib
 
 from absl import flags
 
-from export import plots, report_page, run_folder
+from export.page import plots, report_page, run_folder
 from training import commands, files
 
 FLAGS = flags.FLAGS

@@ -1,0 +1,1 @@
+"""Training, its data and its recipes."""

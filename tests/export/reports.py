@@ -7,7 +7,7 @@ import pathlib
 import jsonschema
 
 import export
-from export import benchmark_report, statistics
+from export.measuring import benchmark_report, statistics
 
 SCHEMA = json.loads((pathlib.Path(export.__file__).parent / "benchmark.schema.json").read_text())
 

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import export
-from export import benchmark, runners, statistics
+from export import benchmark
+from export.measuring import runners, statistics
 from tests.export import reports
 from tests.export.conftest import PIXEL_MEAN, PIXEL_STD
 
 ROOT = pathlib.Path(export.__file__).parent.parent
-OUTPUTS = pathlib.Path(__file__).parent / "official_outputs"
+OUTPUTS = pathlib.Path(__file__).parent / "measuring" / "official_outputs"
 QUICK = {"blocks": 3, "runs": 4, "warmup": 1, "images": 20}
 
 

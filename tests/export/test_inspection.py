@@ -15,9 +15,10 @@ pytest.importorskip("ai_edge_litert")
 
 from ai_edge_litert.compiled_model import CompiledModel
 
-from export import delegation, inspection, tflite_file
+from export import inspection
 from export.inspection import inspect
-from tests.export.tflite_builder import Builder
+from export.litert import delegation, tflite_file
+from tests.export.litert.builder import Builder
 
 ROOT = pathlib.Path(__file__).parents[2]
 

@@ -8,11 +8,13 @@ import sys
 import pytest
 
 import export
-from export import official_tools, report, run_folder
+from export import report
+from export.measuring import official_tools
+from export.page import run_folder
 from tests.export import reports
 
 ROOT = pathlib.Path(export.__file__).parent.parent
-OUTPUTS = pathlib.Path(__file__).parent / "official_outputs"
+OUTPUTS = pathlib.Path(__file__).parent / "measuring" / "official_outputs"
 
 METRICS = [
     {

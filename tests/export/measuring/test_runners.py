@@ -4,7 +4,7 @@ import shutil
 import numpy as np
 import pytest
 
-from export import runners
+from export.measuring import runners
 from tests.export.conftest import PIXEL_MEAN, PIXEL_STD, save
 
 PICTURE = np.random.default_rng(0).random((1, 8, 8, 1), dtype="float32")

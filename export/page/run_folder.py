@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 
-from export import benchmark_report
+from export.measuring import benchmark_report
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@ import copy
 import jsonschema
 import pytest
 
-from export import benchmark_report
+from export.measuring import benchmark_report
 from tests.export import reports
 
 

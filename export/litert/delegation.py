@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from export import native_load, xnnpack
+from export.litert import native_load, xnnpack
 
 SECONDS_TO_LOAD = 120
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from export import statistics
+from export.measuring import statistics
 
 
 def test_percentiles_follow_the_definition():

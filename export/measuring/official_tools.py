@@ -13,7 +13,7 @@ import json
 import pathlib
 import re
 
-from export import benchmark_report
+from export.measuring import benchmark_report
 
 _NUMBER = r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
 

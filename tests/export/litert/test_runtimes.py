@@ -9,8 +9,8 @@ pytest.importorskip("ai_edge_litert")
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from export import runtimes, tflite_file
-from tests.export.tflite_builder import Builder
+from export.litert import runtimes, tflite_file
+from tests.export.litert.builder import Builder
 
 BUILTINS = [name for name in vars(schema.BuiltinOperator) if not name.startswith("_") and name != "CUSTOM"]
 

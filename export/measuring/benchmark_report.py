@@ -6,9 +6,9 @@ Its form is written down in `benchmark.schema.json`; the Android app writes the 
 import json
 import pathlib
 
-from export import statistics
+from export.measuring import statistics
 
-SCHEMA = pathlib.Path(__file__).with_name("benchmark.schema.json")
+SCHEMA = pathlib.Path(__file__).parents[1] / "benchmark.schema.json"
 SCHEMA_VERSION = 1
 
 NOISY = 1.5  # p90 over p50; a quiet machine stays below 1.2

@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from export import timing
+from export.measuring import timing
 
 
 class Clock:

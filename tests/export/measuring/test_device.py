@@ -1,7 +1,7 @@
 import os
 import time
 
-from export import device
+from export.measuring import device
 
 X86 = """processor\t: 0
 vendor_id\t: GenuineIntel

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from export import plots
+from export.page import plots
 from tests.export import reports
 
 SVG = "{http://www.w3.org/2000/svg}"

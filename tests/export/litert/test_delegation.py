@@ -6,8 +6,8 @@ pytest.importorskip("ai_edge_litert")
 
 from ai_edge_litert.compiled_model import CompiledModel
 
-from export import delegation, native_load, tflite_file
-from tests.export.tflite_builder import Builder
+from export.litert import delegation, native_load, tflite_file
+from tests.export.litert.builder import Builder
 
 
 def chain(*kinds, result=-1):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from export import official_tools
+from export.measuring import official_tools
 from tests.export import reports
 
 OUTPUTS = pathlib.Path(__file__).parent / "official_outputs"

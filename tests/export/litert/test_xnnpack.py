@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("ai_edge_litert")
 
-from export import delegation, tflite_file, xnnpack
-from tests.export.tflite_builder import Builder
+from export.litert import delegation, tflite_file, xnnpack
+from tests.export.litert.builder import Builder
 
 INT8 = {"dtype": "int8", "scale": 0.1, "zero_point": 3}
 UINT8 = {"dtype": "uint8", "scale": 0.1, "zero_point": 128}

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("ai_edge_litert")
 
-from export import tflite_file
-from tests.export.tflite_builder import Builder
+from export.litert import tflite_file
+from tests.export.litert.builder import Builder
 
 
 def small():

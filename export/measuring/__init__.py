@@ -1,0 +1,1 @@
+"""Latencies and answers of models on this machine, and the report that holds them."""
