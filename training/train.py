@@ -208,12 +208,19 @@ def _announce(values, run, model, train_set, test_set):
         print(f"going on after epoch {len(run.rows)} of {values['epochs']}")
 
 
+def _parsing_error(error):
+    """In one line, how the config library tells of a missing file or of a name that is no key."""
+    title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
+    while isinstance(error, Exception):
+        error = error.args[-1]
+    return f"error: --config: {title}: {' '.join(str(error).split())}"
+
+
 if __name__ == "__main__":
     define_flags()
     try:
         commands.run(main)
     except (AttributeError, OSError, TypeError) as error:
-        # So the config library tells of a missing file or of a name that is none of the config's keys.
         if FLAGS.is_parsed():
             raise
-        sys.exit(f"error: --config: {' '.join(str(error.args[0]).split())}")
+        sys.exit(_parsing_error(error))

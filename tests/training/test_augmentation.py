@@ -1,0 +1,183 @@
+"""Augmentation is right about images and labels, and a function of the generator alone."""
+
+import concurrent.futures
+
+import keras
+import numpy as np
+import pytest
+
+from training.augmentation import Augmentation
+from training.data import batches, load_dataset
+
+NUM_CLASSES = 4
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def batch(size=16, shape=(8, 8, 3)):
+    """Random pixels, and the classes in turn."""
+    return rng(7).integers(0, 256, (size, *shape), np.uint8), np.arange(size, dtype=np.int32) % NUM_CLASSES
+
+
+def plain_images(labels, shape):
+    """Images of one colour, which is 60 times the label."""
+    return np.broadcast_to(60 * labels[:, None, None, None], (len(labels), *shape)).astype(np.uint8)
+
+
+LAYERS = [
+    ("RandomFlip", {}),
+    ("RandomTranslation", {"height_factor": 0.3, "width_factor": 0.3, "fill_mode": "constant"}),
+    ("RandomRotation", {"factor": 0.2}),
+    ("RandomZoom", {"height_factor": 0.4}),
+    ("RandomShear", {"x_factor": 0.4}),
+    ("RandomErasing", {}),
+    ("RandomBrightness", {"factor": 0.5}),
+    ("RandomContrast", {"factor": 0.5}),
+    ("MixUp", {}),
+    ("CutMix", {}),
+    pytest.param("RandAugment", {}, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("name, arguments", LAYERS)
+def test_a_layer_draws_from_the_generator_alone(name, arguments):
+    images, labels = batch()
+    augment = Augmentation([(name, arguments)], NUM_CLASSES)
+    first, first_labels = augment(images, labels, rng(1))
+    other, _ = augment(images, labels, rng(2))
+    again, again_labels = augment(images, labels, rng(1))
+    fresh, fresh_labels = Augmentation([(name, arguments)], NUM_CLASSES)(images, labels, rng(1))
+    assert first.shape == images.shape and first.dtype == np.float32
+    assert first_labels.shape == (16, NUM_CLASSES) and first_labels.dtype == np.float32
+    assert first.min() >= 0 and first.max() <= 255.01
+    assert not np.array_equal(first, images) and not np.array_equal(first, other)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first_labels, again_labels)
+    np.testing.assert_array_equal(first, fresh)
+    np.testing.assert_array_equal(first_labels, fresh_labels)
+
+
+def test_an_empty_table_only_makes_probabilities():
+    images, labels = batch()
+    changed, probabilities = Augmentation((), NUM_CLASSES)(images, labels, rng())
+    np.testing.assert_array_equal(changed, images)
+    np.testing.assert_array_equal(probabilities.argmax(1), labels)
+    np.testing.assert_array_equal(probabilities.sum(1), 1)
+    assert set(np.unique(probabilities)) == {0, 1}
+
+
+def test_flip_mirrors_about_half_of_the_images():
+    images, labels = batch(200)
+    flipped, probabilities = Augmentation([("RandomFlip", {"mode": "horizontal"})], NUM_CLASSES)(
+        images, labels, rng()
+    )
+    same = (flipped == images).all((1, 2, 3))
+    mirrored = (flipped == images[:, :, ::-1]).all((1, 2, 3))
+    assert (same ^ mirrored).all()
+    assert 70 < mirrored.sum() < 130
+    np.testing.assert_array_equal(probabilities.argmax(1), labels)
+
+
+def test_translation_moves_the_pixels_and_fills_with_black():
+    images, labels = batch()
+    table = [
+        ("RandomTranslation", {"height_factor": (0.25, 0.25), "width_factor": 0, "fill_mode": "constant"})
+    ]
+    moved, _ = Augmentation(table, NUM_CLASSES)(images, labels, rng())
+    np.testing.assert_allclose(moved[:, 2:], images[:, :-2], atol=1e-3)
+    np.testing.assert_array_equal(moved[:, :2], 0)
+
+
+# CutMix weighs by the area of its box before it is rounded to whole pixels.
+@pytest.mark.parametrize("name, arguments, atol", [("MixUp", {}, 0.01), ("CutMix", {"factor": 1.0}, 6)])
+def test_mixing_weighs_labels_as_it_weighs_images(name, arguments, atol):
+    labels = batch(32)[1]
+    images = plain_images(labels, shape=(64, 64, 1))
+    mixed, probabilities = Augmentation([(name, arguments)], NUM_CLASSES)(images, labels, rng())
+    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-6)
+    assert ((probabilities > 0.05).sum(1) == 2).sum() > 5
+    np.testing.assert_allclose(mixed.mean((1, 2, 3)), 60 * probabilities @ np.arange(NUM_CLASSES), atol=atol)
+
+
+def test_layers_are_applied_in_the_order_of_the_table():
+    images, labels = batch()
+    right = ("RandomTranslation", {"height_factor": 0, "width_factor": (0.25, 0.25), "fill_mode": "constant"})
+    wrap = ("RandomTranslation", {"height_factor": 0, "width_factor": (-0.25, -0.25), "fill_mode": "wrap"})
+    black_right, _ = Augmentation([right, wrap], NUM_CLASSES)(images, labels, rng())
+    black_left, _ = Augmentation([wrap, right], NUM_CLASSES)(images, labels, rng())
+    np.testing.assert_allclose(black_right[:, :, 6:], 0, atol=1e-3)
+    np.testing.assert_allclose(black_left[:, :, :2], 0, atol=1e-3)
+    assert black_right[:, :, :2].mean() > 50
+
+
+def test_threads_do_not_disturb_each_other():
+    images, labels = batch()
+    table = [("RandomFlip", {}), ("RandomRotation", {"factor": 0.1})]
+    expected = [Augmentation(table, NUM_CLASSES)(images, labels, rng(seed))[0] for seed in range(12)]
+    augment = Augmentation(table, NUM_CLASSES)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        received = pool.map(lambda seed: augment(images, labels, rng(seed))[0], range(12))
+    for one, other in zip(expected, received, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
+    digits = load_dataset("digits", "test")
+    table = [("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})]
+
+    def made(start):
+        return list(
+            batches(
+                digits,
+                batch_size=100,
+                image_shape=(8, 8, 1),
+                mean=0.3,
+                std=0.3,
+                shuffle=True,
+                seed=3,
+                augment=Augmentation(table, 10),
+                epochs=2,
+                start_batch=start,
+                drop_remainder=True,
+            )
+        )
+
+    whole, rest = made(0), made(4)
+    assert len(whole) == 6 and len(rest) == 2
+    assert not np.array_equal(whole[0][0], whole[3][0])
+    for one, other in zip(whole[4:], rest, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_the_global_random_state_of_keras_plays_no_part():
+    images, labels = batch()
+    table = [("RandomErasing", {}), ("CutMix", {})]
+    expected = Augmentation(table, NUM_CLASSES)(images, labels, rng())[0]
+    keras.random.uniform((3,))
+    np.testing.assert_array_equal(Augmentation(table, NUM_CLASSES)(images, labels, rng())[0], expected)
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ([("RandomFlap", {})], "no layer 'RandomFlap' .*did you mean 'RandomFlip'"),
+        ([("Dense", {"units": 3})], "no layer 'Dense'"),
+        ([("RandomFlip", {"mod": "horizontal"})], "RandomFlip does not take {'mod': 'horizontal'}"),
+        ([("RandomRotation", {"factor": 7})], "RandomRotation does not take"),
+        (["RandomFlip"], "pair of a layer's name and a dict.*received 'RandomFlip'"),
+        ([("RandomFlip", 3)], "pair of a layer's name"),
+    ],
+)
+def test_a_wrong_table_is_named_when_it_is_read(table, words):
+    with pytest.raises(ValueError, match=words):
+        Augmentation(table, NUM_CLASSES)
+
+
+def test_a_layer_that_resizes_is_refused():
+    images, labels = batch()
+    augment = Augmentation([("CenterCrop", {"height": 4, "width": 4})], NUM_CLASSES)
+    with pytest.raises(ValueError, match=r"CenterCrop made \(4, 4, 3\) of \(8, 8, 3\)"):
+        augment(images, labels, rng())
