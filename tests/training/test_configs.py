@@ -1,0 +1,168 @@
+"""The recipes say what the paper says, fit their data and models, and a typo does not get far."""
+
+import importlib
+import inspect
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import hsvit_keras
+from training import recipe
+from training.configs import digits, hsvit_base
+from training.data import DATASETS
+from training.train import build_model
+
+ROOT = pathlib.Path(__file__).parents[2]
+NAMES = sorted(
+    path.stem
+    for path in (ROOT / "training/configs").glob("*.py")
+    if path.stem not in ("__init__", "hsvit_base")
+)
+PAPER = {
+    "hsvit_fashion_mnist": ("Fashion-MNIST", (28, 28, 1)),
+    "hsvit_cifar10": ("CIFAR-10", (32, 32, 3)),
+    "hsvit_cifar100": ("CIFAR-100", (32, 32, 3)),
+    "hsvit_tiny_imagenet": ("Tiny-ImageNet", (64, 64, 3)),
+    "hsvit_food101": ("Food-101", (128, 128, 3)),
+}
+
+
+def load(name):
+    return importlib.import_module(f"training.configs.{name}").get_config()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recipe_is_complete_and_names_known_things(name):
+    values = recipe.plain(load(name))
+    assert values["data"] in DATASETS
+    channels = values["image_shape"][-1]
+    assert len(values["mean"]) == len(values["std"]) == channels
+    assert all(0 < number < 1 for number in values["mean"] + values["std"])
+    assert build_model(values, 7).output_shape == (None, 7)
+
+
+@pytest.mark.parametrize("name", [*PAPER, "hsvit_imagenet"])
+def test_the_recipe_of_the_paper_is_in_each_of_its_configs(name):
+    config = load(name)
+    assert (config.batch_size, config.epochs) == (512, 300)
+    assert (config.learning_rate, config.weight_decay) == (1e-3, 0.01)
+    assert (config.warmup_epochs, config.label_smoothing) == (0, 0.0)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_model_of_a_recipe_has_the_size_that_the_authors_program_gives_it(name):
+    data, image_shape = PAPER[name]
+    config = load(name)
+    assert config.image_shape == image_shape
+    table = json.loads((ROOT / "tests/reference/param_counts.json").read_text())["hsvit"]["rows"]
+    row = next(row for row in table if row["dataset"] == data and row["model"] == "HSViT-C2A2")
+    model = build_model(recipe.plain(config), row["classes"])
+    assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == row["trainable"]
+
+
+def changed(**changes):
+    config = digits.get_config()
+    for key, value in changes.items():
+        config[key] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"lerning_rate": 1.0}, "unknown key 'lerning_rate'; did you mean 'learning_rate'"),
+        ({"batch_size": 0}, "config.batch_size has to be at least 1; received 0"),
+        ({"epochs": 0}, "config.epochs"),
+        ({"learning_rate": -1.0}, "config.learning_rate has to be more than 0"),
+        ({"learning_rate": float("nan")}, "config.learning_rate has to be more than 0"),
+        ({"weight_decay": -0.1}, "config.weight_decay"),
+        ({"label_smoothing": 1.0}, r"config.label_smoothing has to be in \[0, 1\)"),
+        ({"warmup_epochs": 20}, "less than epochs; received warmup_epochs=20, epochs=20"),
+        ({"seed": -1}, "config.seed"),
+        ({"dtype": "float61"}, "config.dtype has to be one of float32, mixed_bfloat16, mixed_float16"),
+    ],
+)
+def test_a_wrong_value_is_named(changes, words):
+    with pytest.raises(ValueError, match=words):
+        recipe.plain(changed(**changes))
+
+
+def test_a_missing_key_is_named():
+    config = digits.get_config()
+    del config.std
+    with pytest.raises(ValueError, match="no 'std'"):
+        recipe.plain(config)
+
+
+def test_no_config_is_named():
+    with pytest.raises(ValueError, match="--config is needed"):
+        recipe.plain(None)
+
+
+def test_plain_values_survive_json_and_keep_the_order_of_augmentation():
+    values = recipe.plain(digits.get_config())
+    assert json.loads(json.dumps(values)) == values
+    assert [name for name, _ in values["augmentation"]] == [
+        "RandomTranslation",
+        "RandomRotation",
+        "RandomZoom",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"model": "hsvit_tony"}, "no model 'hsvit_tony'; did you mean 'hsvit_tiny'"),
+        (
+            {"model_arguments": {"dept": 3}},
+            "config.model_arguments: .*no argument 'dept'; did you mean 'depth'",
+        ),
+        ({"model_arguments": {"attention_groups": 5}}, "attention_groups has to divide"),
+        ({"image_shape": (2, 2, 1)}, "the image is too small"),
+    ],
+)
+def test_a_model_that_cannot_be_is_named(changes, words):
+    with pytest.raises(ValueError, match=words):
+        build_model(recipe.plain(changed(**changes)), 10)
+
+
+def test_an_argument_of_none_is_the_variants_own():
+    values = recipe.plain(changed(model_arguments={"depth": 3, "filters": None}))
+    model = build_model(values, 10)
+    assert (model.depth, model.filters) == (3, (16, 32))
+
+
+def test_differences_names_nested_keys():
+    one, other = recipe.plain(digits.get_config()), recipe.plain(changed(epochs=3))
+    other["model_arguments"]["depth"] = 3
+    assert recipe.differences(one, other) == [("epochs", 20, 3), ("model_arguments.depth", None, 3)]
+    assert recipe.differences(one, one) == []
+
+
+def test_every_argument_of_the_model_can_be_changed_on_the_command_line():
+    given_elsewhere = {"input_shape", "num_classes", "dtype", "name", "kwargs"}
+    arguments = set(inspect.signature(hsvit_keras.HSViT).parameters) - given_elsewhere
+    assert set(hsvit_base.get_config().model_arguments) == arguments
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--config=training/configs/digits.py", "--config.epohs=3"], "unknown key: 'epohs'"),
+        (["--config=training/configs/digits.py", "--config.model_arguments.dept=3"], "unknown key: 'dept'"),
+        (["--config=training/configs/digitz.py", "--config.epochs=3"], "No such file.*digitz.py"),
+        (["--config=training/configs/digits.py", "--config.epochs=many"], "invalid literal"),
+    ],
+)
+def test_a_typo_on_the_command_line_is_one_line(arguments, words, tmp_path):
+    command = [sys.executable, "-m", "training.train", f"--workdir={tmp_path / 'run'}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert re.search(words, done.stderr)
+    assert not (tmp_path / "run").exists()
