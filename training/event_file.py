@@ -1,23 +1,20 @@
 """Numbers for TensorBoard, in its own file format, written without TensorFlow."""
 
+import pathlib
 import socket
 import time
 
 
 class EventFile:
-    """A new event file.
+    """A new event file, complete after each call.
 
     Args:
-        folder: existing folder for TensorBoard's `--logdir`.
+        folder: existing folder, for TensorBoard's `--logdir`.
     """
 
     def __init__(self, folder):
-        # TensorBoard's EventFileWriter would import TensorFlow wherever it is installed.
-        from tensorboard.summary.writer.record_writer import RecordWriter
-
-        name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}"
-        self._records = RecordWriter((folder / name).open("wb"))
-        self._write(file_version="brain.Event:2")
+        self._path = pathlib.Path(folder) / f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}"
+        self._append(file_version="brain.Event:2")
 
     def add(self, step, values):
         """Adds a point to some curves.
@@ -29,13 +26,12 @@ class EventFile:
         from tensorboard.compat.proto.summary_pb2 import Summary
 
         points = [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
-        self._write(step=step, summary=Summary(value=points))
+        self._append(step=step, summary=Summary(value=points))
 
-    def close(self):
-        self._records.close()
-
-    def _write(self, **fields):
+    def _append(self, **fields):
+        # TensorBoard's EventFileWriter would import TensorFlow wherever it is installed.
         from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
 
-        self._records.write(Event(wall_time=time.time(), **fields).SerializeToString())
-        self._records.flush()
+        with self._path.open("ab") as file:
+            RecordWriter(file).write(Event(wall_time=time.time(), **fields).SerializeToString())

@@ -109,7 +109,6 @@ class RunDirectory:
 
     def finish(self, summary):
         """Marks the run as finished."""
-        self._events.close()
         write_json(self.path / "summary.json", summary)
 
     def _remove_leftovers(self):
