@@ -7,7 +7,6 @@ import collections
 import hashlib
 import math
 import pathlib
-import sys
 import textwrap
 
 from absl import flags
@@ -26,17 +25,14 @@ def define_flags():
     flags.DEFINE_string("runtime", None, "Fail unless this runtime loads the file, such as 2.16.")
 
 
-def main(paths):
-    if len(paths) != 1:
-        raise ValueError(
-            f"give one .tflite file; received {len(paths)}: python -m export.inspection M.tflite"
-        )
-    report = inspect(paths[0], runtime=FLAGS.runtime)
+def main(arguments):
+    (path,) = arguments
+    report = inspect(path, runtime=FLAGS.runtime)
     if FLAGS.output:
         files.write_json(FLAGS.output, report)
-    print("\n".join(summary(paths[0], report)))
+    print("\n".join(summary(path, report)))
     if report["loads_on_runtime"] is False:
-        raise ValueError(f"runtime {FLAGS.runtime} does not load {paths[0]}, see above")
+        raise ValueError(f"runtime {FLAGS.runtime} does not load {path}, see above")
 
 
 def inspect(path_or_bytes, *, runtime=None):
@@ -320,7 +316,4 @@ def _wrapped(start, text):
 
 if __name__ == "__main__":
     define_flags()
-    # Options are flags, the one bare argument is the file.
-    bare = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    sys.argv[1:] = [argument for argument in sys.argv[1:] if argument.startswith("-")]
-    commands.run(lambda _: main(bare), uses_keras=False)
+    commands.run(main, uses_keras=False, argument=".tflite file")

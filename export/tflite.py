@@ -71,7 +71,7 @@ def export(request, preset="dynamic", runtime=None):
 
     def make(lowered):
         content = convert(lowered, preset, oldest)
-        facts = {"preset": preset, "runtime": runtime, **_facts(content, oldest)}
+        facts = {"preset": preset, **_facts(content, runtime)}
         return content, facts, runner(content), PRESETS[preset].limits
 
     return conversion.run(request, ".tflite", make)
@@ -139,13 +139,12 @@ def _facts(content, runtime):
     """What the artifact is, as inspection sees it; raises `ValueError` if it would not run where asked."""
     from export.inspection import inspect
 
-    found = inspect(content)
+    found = inspect(content, runtime=runtime)
     if found["flex_ops"] or found["custom_ops"]:
         raise ValueError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
-    oldest = found["minimum_runtime"]
-    if runtime and (oldest is None or _version(oldest) > runtime):
-        asked = ".".join(map(str, runtime))
-        raise ValueError(f"the artifact would not load: it needs runtime {oldest}, asked for was {asked}")
+    if found["loads_on_runtime"] is False:
+        needs = ", ".join(f"{need['feature']} needs {need['runtime']}" for need in found["runtime_needs"])
+        raise ValueError(f"the artifact would not load on runtime {runtime}: {needs}")
     (given,), (made,) = found.pop("inputs"), found.pop("outputs")
     return {"input": given, "output": made, **found}
 

@@ -7,32 +7,39 @@ import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-from absl import app, logging
+from absl import app, flags, logging
 
 
-def run(main, uses_keras=True):
-    """Runs `main(argv)` under absl flags.
+def run(main, uses_keras=True, argument=None):
+    """Runs `main(arguments)` under absl flags.
 
     Bad input (`ValueError`, `OSError`, a missing optional package) ends the process with one line
     on standard error and status 1; `--verbosity=1` adds the traceback.
 
     Args:
         main: function that takes the list of arguments that are no flags.
+        argument: str, what the one such argument is; there is none by default.
         uses_keras: bool, whether to import Keras first, without what its native libraries have to say.
     """
 
     def guarded(argv):
-        if len(argv) > 1:
-            sys.exit(f"error: unexpected argument {argv[1]!r}; options are written --name=value")
+        arguments = argv[1:]
+        if argument and len(arguments) != 1:
+            sys.exit(
+                f"error: needs one {argument}, beside options written --name=value; received {arguments}"
+            )
+        if arguments and not argument:
+            sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
         try:
             if uses_keras:
                 _import_keras()
-            return main(argv)
+            return main(arguments)
         except (ValueError, OSError, ImportError) as error:
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {error}")
 
     logging.set_verbosity(logging.WARNING)
+    flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     app.run(guarded)
 
 
@@ -42,8 +49,8 @@ def _import_keras():
             import keras  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"Keras cannot start: {error}. It runs on the backend that the environment variable KERAS_BACKEND "
-            f"names ({os.environ.get('KERAS_BACKEND', 'not set')}), and that has to be installed"
+            f"Keras cannot start: {error}. It runs on the backend that the environment variable "
+            f"KERAS_BACKEND names ({os.environ.get('KERAS_BACKEND', 'not set')}), which has to be installed"
         ) from error
 
 

@@ -536,8 +536,8 @@ def test_command_fails_when_the_runtime_is_too_old(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: give one .tflite file; received 0"),
-        (["a.tflite", "b.tflite"], "error: give one .tflite file; received 2"),
+        ([], "error: needs one .tflite file, beside options written --name=value; received []"),
+        (["a.tflite", "b.tflite"], "error: needs one .tflite file, beside options"),
         (["gone.tflite"], "error: there is no file gone.tflite"),
         (["setup.cfg"], "error: setup.cfg is no .tflite file"),
     ],

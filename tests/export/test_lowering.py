@@ -163,12 +163,11 @@ def test_pixels_are_normalized_once_for_all_readers():
     assert sum(isinstance(layer, layers.Rescaling) for layer in lowered.layers) == 2
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
-@pytest.mark.parametrize("stride", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("size", "stride"), [(size, stride) for size in (1, 2, 3) for stride in (2, 3, 4, 5) if stride >= size]
+)
 @pytest.mark.parametrize("side", [7, 8, 9, 10, 11, 12])
 def test_pooling_with_gaps(size, stride, side):
-    if stride < size:
-        pytest.skip("windows overlap: not a case for this layer")
     maps = RNG.normal(size=(2, side, side + 1, 3)).astype("float32")
     layer = lowering.SkippingMaxPooling2D((size, size), (stride, stride))
     expected = layers.MaxPooling2D(size, stride)(maps)
