@@ -24,8 +24,8 @@ def replacing(path):
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
     try:
         handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}.", path.parent)
-    except PermissionError as error:
-        raise PermissionError(f"cannot write {path}: the folder is not writable") from error
+    except OSError as error:
+        raise type(error)(f"cannot write {path}: {error.strerror} in its folder") from error
     os.close(handle)
     temporary = pathlib.Path(name)
     try:

@@ -1,0 +1,50 @@
+# `make demo` trains, converts, proves and measures a small HSViT; `make test` runs every test.
+# Both set up an environment in .venv first, which a second run takes as it is.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := runs/demo
+PRESETS := float32 float16 dynamic
+IN_VENV := $(VENV)/bin/python
+COMMA := ,
+EMPTY :=
+SPACE := $(EMPTY) $(EMPTY)
+ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite))
+
+.PHONY: demo test lint setup clean
+.DELETE_ON_ERROR:
+
+demo: export KERAS_BACKEND = tensorflow
+demo: setup
+	@mkdir -p $(RUN)
+	$(IN_VENV) -m training.train --config=training/configs/digits.py --workdir=$(RUN)
+	@for preset in $(PRESETS); do \
+		$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=$$preset --pixels \
+			--samples=355 --output=$(RUN)/$$preset.tflite || exit 1; \
+	done
+	@$(IN_VENV) -m export.benchmark --original=$(RUN)/best.keras --mobile=$(ARTIFACTS) --images=0 \
+		--output=$(RUN)/benchmark.json
+	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
+
+# JAX runs what does not need TensorFlow; converting does.
+test: setup
+	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest tests
+	KERAS_BACKEND=jax $(IN_VENV) -m pytest -m "not tensorflow" tests
+
+lint: setup
+	$(IN_VENV) -m ruff check
+	$(IN_VENV) -m ruff format --check
+
+setup: $(VENV)/installed
+
+$(VENV)/installed: setup.cfg pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: needs Python 3.11 or newer; name one as in: make PYTHON=python3.11 demo"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || \
+		{ echo "error: cannot make an environment; on Debian: apt-get install python3-venv"; exit 1; }
+	$(IN_VENV) -m pip install --quiet --upgrade pip
+	$(IN_VENV) -m pip install --quiet --editable ".[tensorflow,jax,checkpoints,training,export,test]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(RUN)

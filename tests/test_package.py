@@ -1,0 +1,59 @@
+"""What importing the package costs, and what it needs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import hsvit_keras
+
+
+def run(code, backend):
+    environment = {**os.environ, "KERAS_BACKEND": backend}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+def test_works_on_jax_without_tensorflow(tmp_path):
+    """With the import of TensorFlow blocked: build, answer, learn, fold, save, load."""
+    code = f"""
+import sys
+sys.modules["tensorflow"] = None
+import keras, numpy as np
+import hsvit_keras
+model = hsvit_keras.create_model("hsvit_tiny", input_shape=(16, 16, 1))
+images, labels = np.zeros((4, 16, 16, 1), "float32"), np.arange(4)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(images, labels, verbose=0)
+folded = hsvit_keras.fold_batch_norm(model)
+path = {str(tmp_path / "model.keras")!r}
+folded.save(path)
+loaded = keras.models.load_model(path)
+assert np.array_equal(np.asarray(loaded(images)), np.asarray(folded(images)))
+print(keras.backend.backend(), sys.modules["tensorflow"])
+"""
+    assert run(code, "jax").split() == ["jax", "None"]
+
+
+@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+def test_import_is_light(backend):
+    """Nothing beyond what `import keras` loads but our own modules."""
+    code = """
+import sys
+import keras
+before = set(sys.modules)
+import hsvit_keras
+print(*sorted({name.split(".")[0] for name in set(sys.modules) - before}))
+"""
+    ours = set(run(code, backend).split())
+    assert "hsvit_keras" in ours
+    assert ours - {"hsvit_keras"} <= set(sys.stdlib_module_names)
+
+
+def test_public_names():
+    assert set(hsvit_keras.__all__) <= set(dir(hsvit_keras))
+    for name in ("create_model", "list_models", "from_torch", "fold_batch_norm", "HSViT"):
+        assert name in hsvit_keras.__all__
+        assert getattr(hsvit_keras, name).__doc__

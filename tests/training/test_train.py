@@ -1,0 +1,423 @@
+"""Training learns, repeats itself bit for bit, goes on after a kill and stops at NaN."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from training import train as command
+from training.augmentation import Augmentation
+from training.callbacks import EpochRecords
+from training.configs import digits
+from training.train import FloatCopy, train
+
+ROOT = pathlib.Path(__file__).parents[2]
+STEPS = 7  # 1,442 images in batches of 200
+TIMES = ("images_per_second", "seconds")
+SMALL = {
+    "model_arguments": {
+        "filters": (8,),
+        "pool_strides": (2,),
+        "attention_groups": 2,
+        "depth": 1,
+        "hidden_dim": 8,
+        "num_heads": 2,
+        "dropout_rate": 0.2,
+    },
+    "image_shape": (8, 8, 1),
+    "augmentation": (("RandomTranslation", {"height_factor": 0.1, "width_factor": 0.1}),),
+    "batch_size": 200,
+    "epochs": 3,
+}
+
+
+def small_config(**changes):
+    """A model of one small stage on digits of 8 x 8 pixels."""
+    config = digits.get_config()
+    for key, value in {**SMALL, **changes}.items():
+        config[key] = value
+    return config
+
+
+def metrics(workdir):
+    """The lines of metrics.jsonl without times."""
+    rows = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in row.items() if key not in TIMES} for row in rows]
+
+
+def state(workdir):
+    """All variables of last.keras: weights and optimizer."""
+    model = keras.models.load_model(workdir / "last.keras")
+    return [np.array(v) for v in (*model.variables, *model.optimizer.variables) if "seed" not in v.name]
+
+
+def assert_same_run(one, other):
+    assert metrics(one) == metrics(other)
+    pairs = list(zip(state(one), state(other), strict=True))
+    assert len(pairs) > 40
+    for ours, theirs in pairs:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    workdir = tmp_path_factory.mktemp("unbroken run")
+    train(small_config(), workdir)
+    return workdir
+
+
+def test_a_run_leaves_its_files(unbroken):
+    assert {path.name for path in unbroken.iterdir()} == {
+        "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "config.json", "labels.txt",
+        "summary.json",
+    }  # fmt: skip
+    assert (unbroken / "labels.txt").read_text().split() == list("0123456789")
+    assert json.loads((unbroken / "config.json").read_text())["batch_size"] == 200
+    assert (unbroken / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((unbroken / "tensorboard").glob("events.out.tfevents.*"))) == 1
+
+
+def test_metrics_have_a_line_for_each_epoch(unbroken):
+    rows = [json.loads(line) for line in (unbroken / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["epoch"], row["step"]) for row in rows] == [(1, STEPS), (2, 2 * STEPS), (3, 3 * STEPS)]
+    assert set(rows[0]) == {
+        "epoch", "step", "loss", "accuracy", "val_loss", "val_accuracy", "learning_rate", "images_per_second",
+        "seconds",
+    }  # fmt: skip
+    assert rows[-1]["loss"] < rows[0]["loss"] < 3.5
+    assert all(row["images_per_second"] > 0 and row["seconds"] > 0 for row in rows)
+    # The cosine at one third, two thirds and the end of its way from 0.003 to 0.
+    rates = [row["learning_rate"] for row in rows]
+    np.testing.assert_allclose(rates, 0.003 * (1 + np.cos(np.pi * np.array([1, 2, 3]) / 3)) / 2, atol=1e-9)
+
+
+def test_the_summary_tells_what_was_measured_and_where(unbroken):
+    summary = json.loads((unbroken / "summary.json").read_text())
+    rows = [json.loads(line) for line in (unbroken / "metrics.jsonl").read_text().splitlines()]
+    assert summary["last"] == rows[-1]
+    assert summary["best"] == max(rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
+    assert summary["images"] == {"train": 1442, "test": 355}
+    assert summary["backend"] == keras.backend.backend()
+    assert summary["versions"]["keras"] == keras.__version__
+    assert summary["machine"]["cores"] >= 1
+    assert summary["parameters"] == keras.models.load_model(unbroken / "best.keras").count_params()
+
+
+def test_the_best_model_has_the_accuracy_on_record(unbroken):
+    """From the raw digits, without the pipeline and without Keras' loss and metric."""
+    from sklearn.datasets import load_digits
+
+    all_digits = load_digits()
+    in_test = np.zeros(len(all_digits.target), bool)
+    for digit in range(10):
+        in_test[np.flatnonzero(all_digits.target == digit)[4::5]] = True
+    images = np.round(all_digits.images[in_test] * 255 / 16)[..., None] / 255
+    model = keras.models.load_model(unbroken / "best.keras")
+    logits = np.array(model((images.astype("float32") - 0.305) / 0.324), "float64")
+    labels = all_digits.target[in_test]
+    best = json.loads((unbroken / "summary.json").read_text())["best"]
+    assert (logits.argmax(1) == labels).mean() == pytest.approx(best["val_accuracy"], abs=1e-6)
+    losses = np.log(np.exp(logits).sum(1)) - logits[np.arange(len(labels)), labels]
+    assert losses.mean() == pytest.approx(best["val_loss"], rel=1e-4)
+
+
+def test_the_best_model_is_for_use_and_the_last_to_go_on(unbroken):
+    assert keras.models.load_model(unbroken / "best.keras").optimizer is None
+    last = keras.models.load_model(unbroken / "last.keras")
+    assert isinstance(last, hsvit_keras.HSViT)
+    assert int(last.optimizer.iterations) == 3 * STEPS
+    assert isinstance(last.optimizer, keras.optimizers.AdamW)
+    assert last.optimizer.weight_decay == 0.01
+
+
+def test_a_finished_run_is_left_alone(unbroken, capsys, monkeypatch):
+    before = {path.name: path.stat().st_mtime_ns for path in unbroken.iterdir()}
+    monkeypatch.setattr(command, "load_dataset", None)
+    summary = train(small_config(), unbroken)
+    assert "finished run: nothing to do" in capsys.readouterr().out
+    assert summary == json.loads((unbroken / "summary.json").read_text())
+    assert {path.name: path.stat().st_mtime_ns for path in unbroken.iterdir()} == before
+
+
+def test_another_config_in_the_same_folder_is_refused(unbroken):
+    with pytest.raises(ValueError, match=r"learning_rate was 0\.003 and is 0\.1"):
+        train(small_config(learning_rate=0.1), unbroken)
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, tmp_path, monkeypatch, capsys):
+    """Also from another state of all global random generators."""
+    step = EpochRecords.on_train_batch_end
+
+    def break_off(self, batch, logs=None):
+        step(self, batch, logs)
+        if len(self._run.rows) == 1 and batch == 3:
+            raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+        train(small_config(), tmp_path)
+    assert len(metrics(tmp_path)) == 1
+    assert not (tmp_path / "summary.json").exists()
+    random.seed(99)
+    np.random.seed(99)
+    train(small_config(), tmp_path)
+    assert "going on after epoch 1 of 3" in capsys.readouterr().out
+    assert_same_run(unbroken, tmp_path)
+
+
+def test_a_run_killed_before_its_last_words_only_says_them(unbroken, tmp_path, monkeypatch):
+    for path in unbroken.iterdir():
+        if path.is_file() and path.name not in ("summary.json", "curves.png"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    train(small_config(), tmp_path)
+    assert_same_run(unbroken, tmp_path)
+    assert (tmp_path / "curves.png").exists() and (tmp_path / "summary.json").exists()
+
+
+def test_another_seed_gives_another_run(unbroken, tmp_path):
+    train(small_config(seed=1, epochs=1), tmp_path)
+    assert metrics(tmp_path)[0]["loss"] != metrics(unbroken)[0]["loss"]
+
+
+def test_nan_stops_the_run_and_keeps_the_last_good_files(tmp_path, monkeypatch):
+    augment = Augmentation.__call__
+    calls = []
+
+    def spoil(self, images, labels, rng):
+        images, labels = augment(self, images, labels, rng)
+        if len(images) == 200 and self._transforms:
+            calls.append(rng)
+            # Keras looks at two batches first, on TensorFlow and on JAX alike
+            images = images * (np.nan if len(calls) > 2 + STEPS + 4 else 1)
+        return images, labels
+
+    monkeypatch.setattr(Augmentation, "__call__", spoil)
+    with pytest.raises(
+        ValueError, match=r"loss became nan in epoch 2, step [345]\. Try a lower learning_rate"
+    ):
+        train(small_config(), tmp_path)
+    assert len(metrics(tmp_path)) == 1
+    assert all(np.isfinite(values).all() for values in state(tmp_path))
+    assert not (tmp_path / "summary.json").exists()
+
+
+def test_a_diverging_run_ends_with_one_line_and_status_1(tmp_path):
+    done = run_command(tmp_path, "--config.learning_rate=1e30", "--config.epochs=1")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "error: loss became" in done.stderr and "in epoch 1, step" in done.stderr
+    assert "learning_rate than 1e+30" in done.stderr
+    assert not (tmp_path / "last.keras").exists()
+
+
+def arguments(workdir, *changes):
+    """The command of a run on digits of 8 x 8 pixels, with small batches so that an epoch takes a while."""
+    small = SMALL["model_arguments"]
+    return [
+        sys.executable,
+        "-m",
+        "training.train",
+        "--config=training/configs/digits.py",
+        f"--workdir={workdir}",
+        "--config.image_shape=(8, 8, 1)",
+        "--config.batch_size=20",
+        "--config.epochs=4",
+        *(f"--config.model_arguments.{name}={value}" for name, value in small.items()),
+        *changes,
+    ]
+
+
+def run_command(workdir, *changes, **options):
+    return subprocess.run(arguments(workdir, *changes), cwd=ROOT, capture_output=True, text=True, **options)
+
+
+# Ends the process as it puts last.keras in place for the second time.
+KILL_IN_WRITING = """
+import os, pathlib, runpy, signal, sys
+rename, seen = pathlib.Path.replace, []
+def replace(self, target):
+    if target.name == "last.keras":
+        seen.append(target)
+        if len(seen) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return rename(self, target)
+pathlib.Path.replace = replace
+sys.argv = sys.argv[1:]
+runpy.run_module("training.train", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_to_the_same_end(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert run_command(whole).returncode == 0
+
+    python, _, _, *rest = arguments(broken)
+    killed = subprocess.run([python, "-c", KILL_IN_WRITING, "train", *rest], cwd=ROOT, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(metrics(broken)) == 1
+    assert list(broken.glob(".last.*.keras"))
+
+    process = subprocess.Popen(arguments(broken), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        if line.startswith("epoch 2"):
+            break
+    time.sleep(0.1)  # amid epoch 3
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+    assert len(metrics(broken)) == 2
+
+    done = run_command(broken)
+    assert done.returncode == 0
+    assert "going on after epoch 2 of 4" in done.stdout
+    assert_same_run(whole, broken)
+    assert not list(broken.glob(".*"))
+
+
+# A stand-in for a machine without TensorFlow.
+WITHOUT_TENSORFLOW = """
+import runpy, sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            raise ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow")
+sys.meta_path.insert(0, Blocked())
+sys.argv = sys.argv[1:]
+runpy.run_module("training.train", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.slow
+def test_jax_trains_and_goes_on_without_tensorflow(tmp_path):
+    pytest.importorskip("jax")
+    workdirs = [tmp_path / "whole", tmp_path / "broken"]
+    environment = {**os.environ, "KERAS_BACKEND": "jax", "PYTHONWARNINGS": "error::UserWarning"}
+    for workdir in workdirs:
+        python, _, _, *rest = arguments(workdir, "--config.epochs=2", "--config.batch_size=100")
+        run = [python, "-c", WITHOUT_TENSORFLOW, "train", *rest]
+        if workdir.name == "broken":
+            process = subprocess.Popen(
+                run, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+            for line in process.stdout:
+                if line.startswith("epoch 1"):
+                    break
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert json.loads((workdir / "summary.json").read_text())["backend"] == "jax"
+    assert "going on after epoch 1 of 2" in done.stdout
+    assert_same_run(*workdirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_trains_goes_on_and_leaves_a_float32_model(tmp_path, dtype):
+    workdirs = [tmp_path / "whole", tmp_path / "broken"]
+    config = small_config(dtype=dtype, epochs=2)
+    train(config, workdirs[0])
+    step = EpochRecords.on_train_batch_end
+
+    def break_off(self, batch, logs=None):
+        step(self, batch, logs)
+        if len(self._run.rows) == 1 and batch == 3:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+        train(config, workdirs[1])
+    train(config, workdirs[1])
+    assert_same_run(*workdirs)
+    rows = metrics(workdirs[0])
+    assert rows[1]["loss"] < rows[0]["loss"]
+    last = keras.models.load_model(workdirs[0] / "last.keras")
+    assert last.get_layer("head").compute_dtype == dtype.removeprefix("mixed_")
+    assert isinstance(last.optimizer, keras.optimizers.LossScaleOptimizer) == (dtype == "mixed_float16")
+    best = keras.models.load_model(workdirs[0] / "best.keras")
+    assert {layer.compute_dtype for layer in best.layers} == {"float32"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jit", [True, False])
+def test_jit_can_be_chosen(tmp_path, jit):
+    train(small_config(jit=jit, epochs=1), tmp_path)
+    assert keras.models.load_model(tmp_path / "last.keras").jit_compile == jit
+
+
+@pytest.mark.slow
+def test_the_demo_reads_digits(tmp_path):
+    """The whole recipe of the demo, on which `make demo` depends."""
+    train(digits.get_config(), tmp_path)
+    assert json.loads((tmp_path / "summary.json").read_text())["last"]["val_accuracy"] >= 0.97
+
+
+def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
+    values = {
+        "epochs": 5, "warmup_epochs": 2, "learning_rate": 0.5, "weight_decay": 0.1, "label_smoothing": 0.0,
+        "dtype": "float32", "jit": False,
+    }  # fmt: skip
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    command.compile_model(model, values, steps=10)
+    schedule = model.optimizer._learning_rate
+    rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
+    np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
+
+
+def test_label_smoothing_reaches_the_loss():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, kernel_initializer="zeros")])
+    values = {
+        "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
+        "dtype": "float32", "jit": False,
+    }  # fmt: skip
+    command.compile_model(model, values, steps=1)
+    logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
+    log_probabilities = logits - np.log(np.exp(logits).sum())
+    expected = -(0.9 * log_probabilities[0, 0] + 0.1 * log_probabilities[0, 1])
+    assert float(model.loss(labels, logits)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_float_copy_follows_the_model():
+    model = hsvit_keras.create_model(
+        "hsvit_tiny", input_shape=(8, 8, 1), filters=(8,), pool_strides=(2,), dtype="mixed_bfloat16"
+    )
+    copy = FloatCopy(model)
+    model.set_weights([np.full(weight.shape, 0.5, "float32") for weight in model.weights])
+    assert all((np.array(weight) == 0.5).all() for weight in copy().weights)
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"batch_size": 1443}, "batch_size=1443 is more than the 1442 images"),
+        ({"data": "digitz"}, "data='digitz' is not a known image set"),
+        ({"model": "hsvit_tony"}, "no model 'hsvit_tony'"),
+        ({"augmentation": (("RandomFlap", {}),)}, "no layer 'RandomFlap'"),
+        ({"mean": (0.1, 0.2)}, "mean="),
+    ],
+)
+def test_a_wrong_config_ends_before_anything_is_written(tmp_path, changes, words):
+    with pytest.raises(ValueError, match=words):
+        train(small_config(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_missing_images_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="CIFAR-10"):
+        train(small_config(data="cifar10", image_shape=(32, 32, 3)), tmp_path / "run", data_dir=tmp_path)
+    assert not (tmp_path / "run").exists()
