@@ -54,46 +54,48 @@ def train(config, workdir, data_dir=None):
     from training import callbacks, curves, machine
     from training.augmentation import Augmentation
 
-    random.seed(values["seed"])  # where Keras takes the seeds of initial weights from
+    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
     train_set, test_set = (load_dataset(values["data"], split, data_dir) for split in ("train", "test"))
     num_classes = len(train_set.class_names)
-    epochs, batch_size, seed = values["epochs"], values["batch_size"], values["seed"]
+    epochs, batch_size = values["epochs"], values["batch_size"]
     steps = steps_per_epoch(train_set, batch_size, drop_remainder=True)
+    preparation = {key: values[key] for key in ("batch_size", "image_shape", "mean", "std", "num_workers")}
+    test_batches = batches(test_set, **preparation, augment=Augmentation((), num_classes))
     augment = Augmentation(values["augmentation"], num_classes)
     model = build_model(values, num_classes)
     compile_model(model, values, steps)
     run.start(values, train_set.class_names, model)
     _announce(values, run, model, train_set, test_set)
 
-    preparation = {key: values[key] for key in ("batch_size", "image_shape", "mean", "std", "num_workers")}
     done = len(run.rows)
-    model.fit(
-        batches(
-            train_set,
-            **preparation,
-            shuffle=True,
-            seed=seed,
-            augment=augment,
-            epochs=epochs,
-            start_batch=done * steps,
-            drop_remainder=True,
-        ),
-        steps_per_epoch=steps,
-        initial_epoch=done,
-        epochs=epochs,
-        validation_data=batches(test_set, **preparation, augment=Augmentation((), num_classes)),
-        validation_steps=steps_per_epoch(test_set, batch_size),
-        shuffle=False,
-        verbose=0,
-        callbacks=[
-            callbacks.EpochSeeds(seed),
-            callbacks.StopAtNonFinite(
-                f"Try a lower learning_rate than {values['learning_rate']} or more warmup_epochs than "
-                f"{values['warmup_epochs']}; the files of the last finished epoch are in {workdir}"
+    if done < epochs:
+        model.fit(
+            batches(
+                train_set,
+                **preparation,
+                shuffle=True,
+                seed=values["seed"],
+                augment=augment,
+                epochs=epochs,
+                start_batch=done * steps,
+                drop_remainder=True,
             ),
-            callbacks.EpochRecords(run, FloatCopy(model), epochs, steps, batch_size),
-        ],
-    )
+            steps_per_epoch=steps,
+            initial_epoch=done,
+            epochs=epochs,
+            validation_data=test_batches,
+            validation_steps=steps_per_epoch(test_set, batch_size),
+            shuffle=False,
+            verbose=0,
+            callbacks=[
+                callbacks.EpochSeeds(values["seed"]),
+                callbacks.StopAtNonFinite(
+                    f"Try a lower learning_rate than {values['learning_rate']} or more warmup_epochs than "
+                    f"{values['warmup_epochs']}; the files of the last finished epoch are in {workdir}"
+                ),
+                callbacks.EpochRecords(run, FloatCopy(model), epochs, steps, batch_size),
+            ],
+        )
 
     curves.draw(run.rows, run.path / "curves.png")
     summary = {
