@@ -40,10 +40,11 @@ setup: $(VENV)/installed
 $(VENV)/installed: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "error: needs Python 3.11 or newer; name one as in: make PYTHON=python3.11 demo"; exit 1; }
-	$(PYTHON) -m venv $(VENV) || \
+	@echo "setting up $(VENV), which takes a few minutes the first time"
+	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "error: cannot make an environment; on Debian: apt-get install python3-venv"; exit 1; }
-	$(IN_VENV) -m pip install --quiet --upgrade pip
-	$(IN_VENV) -m pip install --quiet --editable ".[tensorflow,jax,checkpoints,training,export,test]"
+	@$(IN_VENV) -m pip install -qq --upgrade pip
+	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,test]"
 	@touch $@
 
 clean:
