@@ -1,6 +1,5 @@
 """A training config, checked and as plain values, before anything is built from it."""
 
-import difflib
 import json
 
 from training.configs import hsvit_base
@@ -36,7 +35,9 @@ def plain(config):
     known = hsvit_base.get_config().keys()
     for key in values:
         if key not in known:
-            raise ValueError(f"the config has an unknown key {key!r}; {_hint(key, known)}")
+            from hsvit_keras.models.registry import suggest  # it imports Keras, which takes seconds
+
+            raise ValueError(f"the config has an unknown key {key!r}; {suggest(key, known)}")
     for key in known:
         if key not in values:
             raise ValueError(f"the config has no {key!r}; start it from hsvit_base.get_config()")
@@ -61,8 +62,3 @@ def differences(one, other, prefix=""):
         elif ours != theirs:
             found.append((f"{prefix}{key}", ours, theirs))
     return found
-
-
-def _hint(word, known):
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"

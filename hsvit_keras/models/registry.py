@@ -66,14 +66,14 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         TypeError: there is no such argument.
     """
     if name not in _VARIANTS:
-        raise ValueError(f"there is no model {name!r}; {_hint(name, _VARIANTS)}")
+        raise ValueError(f"there is no model {name!r}; {suggest(name, _VARIANTS)}")
     variant = _VARIANTS[name]
     known = [
         argument for argument in inspect.signature(variant.model_class).parameters if argument != "kwargs"
     ]
     for argument in overrides:
         if argument not in known:
-            raise TypeError(f"{name} has no argument {argument!r}; {_hint(argument, known)}")
+            raise TypeError(f"{name} has no argument {argument!r}; {suggest(argument, known)}")
     input_shape = variant.input_shape if input_shape is None else tuple(input_shape)
     return variant.model_class(
         input_shape=input_shape,
@@ -83,6 +83,7 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
     )
 
 
-def _hint(word, known):
+def suggest(word, known):
+    """What to say to somebody who wrote `word` where one of `known` is needed."""
     close = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"
