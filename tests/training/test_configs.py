@@ -82,7 +82,7 @@ def changed(**changes):
         ({"learning_rate": float("nan")}, "config.learning_rate has to be more than 0"),
         ({"weight_decay": -0.1}, "config.weight_decay"),
         ({"label_smoothing": 1.0}, r"config.label_smoothing has to be in \[0, 1\)"),
-        ({"warmup_epochs": 20}, "less than epochs; received warmup_epochs=20, epochs=20"),
+        ({"warmup_epochs": 15}, "less than epochs; received warmup_epochs=15, epochs=15"),
         ({"seed": -1}, "config.seed"),
         ({"dtype": "float61"}, "config.dtype has to be one of float32, mixed_bfloat16, mixed_float16"),
     ],
@@ -140,7 +140,7 @@ def test_an_argument_of_none_is_the_variants_own():
 def test_differences_names_nested_keys():
     one, other = recipe.plain(digits.get_config()), recipe.plain(changed(epochs=3))
     other["model_arguments"]["depth"] = 3
-    assert recipe.differences(one, other) == [("epochs", 20, 3), ("model_arguments.depth", None, 3)]
+    assert recipe.differences(one, other) == [("epochs", 15, 3), ("model_arguments.depth", None, 3)]
     assert recipe.differences(one, one) == []
 
 

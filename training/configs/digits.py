@@ -16,7 +16,7 @@ def get_config():
         ("RandomZoom", {"height_factor": 0.1, "fill_mode": "constant"}),
     )
     config.batch_size = 64
-    config.epochs = 20
+    config.epochs = 15
     config.learning_rate = 3e-3
     config.num_workers = 0
     return config

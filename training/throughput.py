@@ -1,0 +1,179 @@
+"""How many images a second a model learns from, on each backend, with and without compilation by XLA.
+
+    python -m training.throughput --models=hsvit_c2a2,hsvit_c4a8 --output=throughput.json
+
+Each combination is a process of its own, which warms up first. The processes of a model then take turns, one
+measuring while the others wait, so that whatever else the machine does strikes all alike; the median counts.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from absl import flags
+
+from training import commands
+from training.files import write_json
+
+FLAGS = flags.FLAGS
+BACKENDS = ("tensorflow", "jax")
+
+
+def define_flags():
+    flags.DEFINE_list("models", ["hsvit_c2a2", "hsvit_c4a8"], "Names of registered models.")
+    flags.DEFINE_string("output", None, "JSON file to write.", required=True)
+    flags.DEFINE_multi_enum("backend", [], BACKENDS, "Backend to measure; all that are installed by default.")
+    flags.DEFINE_list("jit", ["on", "off"], "Whether XLA compiles the step: on, off or both.")
+    flags.DEFINE_list("image_shape", ["32", "32", "3"], "Height, width and channels.")
+    flags.DEFINE_integer("batch_size", 64, "Images in a step.", lower_bound=1)
+    flags.DEFINE_enum(
+        "dtype", "float32", ("float32", "mixed_bfloat16", "mixed_float16"), "Dtype policy of the models."
+    )
+    flags.DEFINE_integer("repetitions", 5, "How often each combination is measured.", lower_bound=1)
+    flags.DEFINE_float("seconds", 5.0, "About how long one measurement takes.", lower_bound=0.0)
+
+
+def main(_):
+    report = measure(
+        FLAGS.models,
+        backends=FLAGS.backend or [name for name in BACKENDS if importlib.util.find_spec(name)],
+        jits=[_jit(word) for word in FLAGS.jit],
+        image_shape=_image_shape(FLAGS.image_shape),
+        batch_size=FLAGS.batch_size,
+        dtype=FLAGS.dtype,
+        repetitions=FLAGS.repetitions,
+        seconds=FLAGS.seconds,
+    )
+    write_json(pathlib.Path(FLAGS.output), report)
+    print(table(report))
+    print(f"wrote {FLAGS.output}")
+
+
+def measure(models, *, backends, jits, image_shape, batch_size, dtype, repetitions, seconds):
+    """Measures training, each combination of model, backend and jit in a process of its own.
+
+    Args:
+        models: list of names of registered models.
+        backends: list of str.
+        jits: list of bool, whether XLA compiles the step.
+        image_shape: (height, width, channels) in pixels.
+        batch_size: int.
+        dtype: dtype policy of the models.
+        repetitions: int, measurements of a combination.
+        seconds: float, about how long one takes; at least one step is made.
+
+    Returns:
+        dict of the settings, the machine and a list `results`: for each combination its median
+        `images_per_second`, all `measurements` of it and `first_step_seconds`, compilation included.
+
+    Raises:
+        ValueError: a combination cannot be run.
+    """
+    settings = {"image_shape": image_shape, "batch_size": batch_size, "dtype": dtype, "seconds": seconds}
+    results, machines = [], {}
+    for model in models:
+        with contextlib.ExitStack() as stack:
+            workers = [
+                stack.enter_context(_Worker({"model": model, "backend": backend, "jit": jit, **settings}))
+                for backend in backends
+                for jit in jits
+            ]
+            for _ in range(repetitions):
+                for worker in workers:
+                    worker.measure()
+            results += [worker.result() for worker in workers]
+            machines |= {worker.job["backend"]: worker.ready["machine"] for worker in workers}
+    return {**settings, "repetitions": repetitions, "machines": machines, "results": results}
+
+
+def table(report):
+    """The results in lines."""
+    lines = [f"{'model':16} {'backend':12} {'jit':4} {'images/s':>10} {'spread':>16} {'first step':>11}"]
+    for result in report["results"]:
+        low, high = min(result["measurements"]), max(result["measurements"])
+        lines.append(
+            f"{result['model']:16} {result['backend']:12} {'on' if result['jit'] else 'off':4} "
+            f"{result['images_per_second']:10,.1f} {f'{low:,.1f}-{high:,.1f}':>16} "
+            f"{result['first_step_seconds']:9.1f} s"
+        )
+    return "\n".join(lines)
+
+
+class _Worker:
+    """A process of `training.throughput_worker` that measures whenever it is asked to."""
+
+    def __init__(self, job):
+        self.job = job
+        self._measurements = []
+
+    def __enter__(self):
+        self._errors = tempfile.TemporaryFile("w+")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "training.throughput_worker", f"--job={json.dumps(self.job)}"],
+            env={**os.environ, "KERAS_BACKEND": self.job["backend"]},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self.ready = self._answer()
+        print(f"{self._name()}: first step after {self.ready['first_step_seconds']:.1f} s", flush=True)
+        return self
+
+    def __exit__(self, *_):
+        self._process.communicate()
+        self._errors.close()
+
+    def measure(self):
+        """Makes one measurement while the other processes wait."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        self._measurements.append(self._answer()["images_per_second"])
+        print(f"{self._name()}: {self._measurements[-1]:,.1f} images/s", flush=True)
+
+    def result(self):
+        return {
+            "model": self.job["model"],
+            "backend": self.job["backend"],
+            "jit": self.job["jit"],
+            "images_per_second": statistics.median(self._measurements),
+            "measurements": self._measurements,
+            "first_step_seconds": self.ready["first_step_seconds"],
+        }
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        self._process.wait()
+        self._errors.seek(0)
+        *_, reason = self._errors.read().strip().splitlines() or ["it ended without a word"]
+        raise ValueError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
+
+    def _name(self):
+        return f"{self.job['model']} on {self.job['backend']}, jit {'on' if self.job['jit'] else 'off'}"
+
+
+def _jit(word):
+    if word not in ("on", "off"):
+        raise ValueError(f"--jit takes on, off or both, separated by a comma; received {word!r}")
+    return word == "on"
+
+
+def _image_shape(numbers):
+    if len(numbers) != 3 or not all(number.isdecimal() and int(number) for number in numbers):
+        raise ValueError(
+            f"--image_shape takes height,width,channels, all positive integers; received {','.join(numbers)}"
+        )
+    return [int(number) for number in numbers]
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main, uses_keras=False)
