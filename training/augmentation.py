@@ -5,12 +5,12 @@ same generator gives the same images in any order, in any thread and after a res
 by itself and runs on the accelerator where JAX has one.
 """
 
-import difflib
 import warnings
 
 import keras
 import numpy as np
 
+from hsvit_keras.models.registry import suggest
 from training.seeds import draw_states, seed_states
 
 
@@ -105,9 +105,9 @@ def _layer(name, arguments):
         if hasattr(layer_class, "get_random_transformation")
     ]
     if name not in known:
-        close = difflib.get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"
-        raise ValueError(f"augmentation: Keras has no layer {name!r} that changes images; {hint}")
+        raise ValueError(
+            f"augmentation: Keras has no layer {name!r} that changes images; {suggest(str(name), known)}"
+        )
     try:
         return getattr(keras.layers, name)(**arguments)
     except (TypeError, ValueError, NotImplementedError) as error:

@@ -3,7 +3,8 @@
 Any value of the config can be changed, as in `--config.batch_size=64 --config.model=hsvit_c4a8`. The folder
 gets `best.keras` (the model of the best epoch, in float32, without optimizer), `last.keras` (to go on from),
 `metrics.jsonl`, TensorBoard events, `curves.png`, `config.json`, `labels.txt` and `summary.json`. A run that
-was killed goes on when it is started again, and ends as if nothing had happened.
+was killed goes on when it is started again, and ends as if nothing had happened: bit for bit on a CPU; on a
+GPU, XLA has to be asked for that by the environment variable XLA_FLAGS=--xla_gpu_deterministic_ops=true.
 """
 
 import random
@@ -97,7 +98,7 @@ def train(config, workdir, data_dir=None):
             ],
         )
 
-    curves.draw(run.rows, run.path / "curves.png")
+    best = run.best_row()
     summary = {
         "model": values["model"],
         "parameters": model.count_params(),
@@ -106,11 +107,11 @@ def train(config, workdir, data_dir=None):
         "epochs": epochs,
         "seconds": round(sum(row["seconds"] for row in run.rows), 1),
         "last": run.rows[-1],
-        "best": run.best_row(),
+        "best": best,
         **machine.describe(),
     }
+    curves.draw(run.rows, run.path / "curves.png")
     run.finish(summary)
-    best = summary["best"]
     print(f"best: epoch {best['epoch']}, accuracy on the test part {best['val_accuracy']:.4f}, in {run.path}")
     return summary
 
