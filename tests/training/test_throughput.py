@@ -44,6 +44,7 @@ def test_the_command_measures_each_combination(tmp_path):
     assert [turn.partition(":")[0] for turn in turns] == ["jit on", "jit off"] * 3
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_start_is_named(tmp_path):
     done = run(
         "--models=hsvit_tony", f"--backend={BACKEND}", "--jit=off", f"--output={tmp_path / 'throughput.json'}"

@@ -12,12 +12,13 @@ import time
 import keras
 import numpy as np
 import pytest
+from PIL import Image
 
 import hsvit_keras
 from training import train as command
 from training.augmentation import Augmentation
 from training.callbacks import EpochRecords
-from training.configs import digits
+from training.configs import digits, folder
 from training.train import FloatCopy, train
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -214,6 +215,7 @@ def test_nan_stops_the_run_and_keeps_the_last_good_files(tmp_path, monkeypatch):
     assert not (tmp_path / "summary.json").exists()
 
 
+@pytest.mark.slow
 def test_a_diverging_run_ends_with_one_line_and_status_1(tmp_path):
     done = run_command(tmp_path, "--config.learning_rate=1e30", "--config.epochs=1")
     assert done.returncode == 1
@@ -358,6 +360,25 @@ def test_mixed_precision_trains_goes_on_and_leaves_a_float32_model(tmp_path, dty
 def test_jit_can_be_chosen(tmp_path, jit):
     train(small_config(jit=jit, epochs=1), tmp_path)
     assert keras.models.load_model(tmp_path / "last.keras").jit_compile == jit
+
+
+@pytest.mark.slow
+def test_a_folder_of_class_folders_decides_the_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    for name, brightness in (("dark", 0), ("light", 155), ("medium", 80)):
+        for part in ("train", "test"):
+            (tmp_path / "images" / part / name).mkdir(parents=True)
+            for i in range(20):
+                pixels = rng.integers(brightness, brightness + 100, (12, 10, 3)).astype(np.uint8)
+                Image.fromarray(pixels).save(tmp_path / "images" / part / name / f"{i}.png")
+    config = folder.get_config()
+    for key, value in {**SMALL, "image_shape": (8, 8, 3), "batch_size": 20, "epochs": 30}.items():
+        config[key] = value
+    summary = train(config, tmp_path / "run", data_dir=tmp_path / "images")
+    assert (tmp_path / "run/labels.txt").read_text().split() == ["dark", "light", "medium"]
+    assert keras.models.load_model(tmp_path / "run/best.keras").output_shape == (None, 3)
+    assert summary["images"] == {"train": 60, "test": 60}
+    assert summary["best"]["val_accuracy"] > 0.8
 
 
 @pytest.mark.slow

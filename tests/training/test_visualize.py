@@ -155,6 +155,7 @@ def test_the_command_draws_and_writes_the_numbers(tmp_path):
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_one_line(tmp_path):
     done = run(f"--model={tmp_path / 'missing.keras'}", f"--output={tmp_path / 'maps.png'}")
     assert done.returncode == 1
