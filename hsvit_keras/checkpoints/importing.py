@@ -1,17 +1,10 @@
 """`from_torch`: the authors' constructor arguments and weights become one of our models."""
 
-from hsvit_keras.checkpoints import hsvit
+from hsvit_keras.checkpoints import hsvit, vision_xformer
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
 
-# architecture: the module that knows it, and the authors' arguments that make the model.
-_ARCHITECTURES = {
-    "hsvit": (
-        hsvit,
-        ("num_channels", "image_size", "conv_kernel_nums", "conv_kernel_sizes", "pool_strides", "attn_num",
-         "attn_depth", "attn_embed_dim", "num_heads", "num_classes", "dropout"),
-    ),
-}  # fmt: skip
+_FAMILIES = {name: family for family in (hsvit, vision_xformer) for name in family.ARCHITECTURES}
 
 
 def from_torch(architecture, config, state_dict, *, input_shape=None):
@@ -39,24 +32,24 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     model = hsvit_keras.from_torch("hsvit", config, "hsvit.pth")
     ```
     """
-    if architecture not in _ARCHITECTURES:
+    if architecture not in _FAMILIES:
         raise ValueError(
-            f"architecture has to be one of {sorted(_ARCHITECTURES)}; received architecture={architecture!r}"
+            f"architecture has to be one of {sorted(_FAMILIES)}; received architecture={architecture!r}"
         )
-    family, arguments = _ARCHITECTURES[architecture]
-    _check_config(architecture, config, arguments)
-    model = family.build(config, input_shape)
+    family = _FAMILIES[architecture]
+    _check_config(architecture, config, family)
+    model = family.build(architecture, config, input_shape)
     tensors = Tensors(read_state_dict(state_dict))
     family.load(model, tensors)
     tensors.finish()
     return model
 
 
-def _check_config(architecture, config, arguments):
-    missing = [name for name in arguments if name not in config]
-    surplus = [name for name in config if name not in arguments and name != "class"]
+def _check_config(architecture, config, family):
+    missing = [name for name in family.REQUIRED if name not in config]
+    surplus = [name for name in config if name not in (*family.REQUIRED, *family.OPTIONAL, "class")]
     if missing or surplus:
         raise ValueError(
-            f"config of {architecture!r} needs {', '.join(arguments)}; "
+            f"config of {architecture!r} needs {', '.join(family.REQUIRED)}; "
             f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
         )

@@ -2,16 +2,26 @@
 
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.first_token import FirstToken
+from hsvit_keras.layers.fourier_mixing import FourierMixing
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
+from hsvit_keras.layers.linformer_attention import LinformerAttention
+from hsvit_keras.layers.nystrom_attention import NystromAttention
+from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
+from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
 
 __all__ = [
     "ClassToken",
     "FirstToken",
+    "FourierMixing",
     "GroupLayerNormalization",
+    "LinformerAttention",
+    "NystromAttention",
+    "PerformerAttention",
     "PositionEmbedding",
+    "RotaryEmbedding",
     "SoftmaxAttention",
     "TileTokens",
 ]

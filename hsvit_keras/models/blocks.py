@@ -1,57 +1,147 @@
-"""Wiring and checks that the families share."""
+"""Wiring and checks that the families share.
 
-import contextlib
+A mixer is a function `(tokens, name) -> tokens` that lets tokens hear of each other; the kinds of attention
+are the rows of `ATTENTION`, exchangeable by name.
+"""
+
+import functools
 
 import keras
 from keras import layers
 
-from hsvit_keras.layers import SoftmaxAttention
+from hsvit_keras.layers import (
+    ClassToken,
+    FirstToken,
+    FourierMixing,
+    LinformerAttention,
+    NystromAttention,
+    PerformerAttention,
+    PositionEmbedding,
+    RotaryEmbedding,
+    SoftmaxAttention,
+)
+
+ATTENTION = {
+    "softmax": SoftmaxAttention,
+    "linformer": LinformerAttention,
+    "performer": PerformerAttention,
+    "nystrom": NystromAttention,
+}
 
 
-def residual_attention(tokens, norm, project, num_heads, dropout_rate, name):
-    """`tokens + output(attention(query, key, value))`, all three made from `norm(tokens)`.
+def attention(kind, num_heads, project, output, rotary=False, key=None, **settings):
+    """A mixer: projections, rotary positions if wanted, the core of a kind of attention, and a projection.
 
     Args:
-        tokens: KerasTensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
-        norm: layer that normalizes the tokens.
-        project: function from a layer's name to a projection that keeps the shape.
+        kind: str, one of `ATTENTION`, or `"fourier"`, which has no projections and no settings.
         num_heads: int.
-        dropout_rate: float in [0, 1), for the attention weights.
-        name: str, what the names of the layers start with.
+        project: function from a layer's name to the projection of queries, keys and values.
+        output: function from a layer's name to the projection behind the core.
+        rotary: bool, whether queries and keys are rotated by their positions.
+        key: function like `project`, where keys have another width. Linformer's values are its keys.
+        **settings: other arguments of the core's layer.
     """
-    normalized = norm(tokens)
-    mixed = SoftmaxAttention(num_heads, dropout_rate, name=f"{name}_attention")(
-        project(f"{name}_attention_query")(normalized),
-        project(f"{name}_attention_key")(normalized),
-        project(f"{name}_attention_value")(normalized),
+    if kind == "fourier":
+        return lambda tokens, name: FourierMixing(name=f"{name}_mixing")(tokens)
+    check_choice("attention", kind, (*ATTENTION, "fourier"))
+
+    def mix(tokens, name):
+        query = project(f"{name}_query")(tokens)
+        keys = (key or project)(f"{name}_key")(tokens)
+        values = keys if kind == "linformer" else project(f"{name}_value")(tokens)
+        if rotary:
+            start = -tokens.shape[1] % settings["num_landmarks"] if kind == "nystrom" else 0
+            query = RotaryEmbedding(num_heads, start, name=f"{name}_query_rotary")(query)
+            keys = RotaryEmbedding(
+                num_heads * keys.shape[-1] // query.shape[-1], start, name=f"{name}_key_rotary"
+            )(keys)
+        mixed = ATTENTION[kind](num_heads, **settings, name=name)(query, keys, values)
+        return output(f"{name}_output")(mixed)
+
+    return mix
+
+
+def residual(tokens, norm, branch, name):
+    """`tokens + branch(norm(tokens))`; the branch names its own layers."""
+    return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
+
+
+def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
+    """Attention and feed-forward, each normalized in front and added to its input."""
+    tokens = residual(
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
     )
-    return layers.Add(name=f"{name}_add")([tokens, project(f"{name}_attention_output")(mixed)])
+    feed = functools.partial(feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp")
+    return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
 
 
-def group_dense(groups, dim, name):
-    """A Dense layer of its own for each group: kernel `(groups, dim, dim)`.
+def feed_forward(tokens, mlp_dim, dropout_rate, name):
+    """Two Dense layers with an exact GELU between; the second gives back the width of the tokens."""
+    hidden = layers.Activation("gelu", name=f"{name}_gelu")(
+        layers.Dense(mlp_dim, name=f"{name}_hidden")(tokens)
+    )
+    hidden = layers.Dropout(dropout_rate, name=f"{name}_hidden_dropout")(hidden)
+    return layers.Dropout(dropout_rate, name=f"{name}_dropout")(
+        layers.Dense(tokens.shape[-1], name=f"{name}_output")(hidden)
+    )
+
+
+def patch_embedding(image, patch_size, hidden_dim, stride=None):
+    """Patches as a strided convolution, then tokens in row-major order."""
+    maps = layers.Conv2D(hidden_dim, patch_size, stride or patch_size, name="patch_embedding")(image)
+    return flatten(maps, "patch_tokens")
+
+
+def convolutional_embedding(image, hidden_dim, stride):
+    """Three convolutions without activation, as the hybrid X-formers have in place of patches."""
+    for i, (filters, step) in enumerate(((32, stride), (64, 1), (hidden_dim, 1))):
+        if step > 1:  # symmetric padding: "same" would pad at the end alone
+            image = layers.ZeroPadding2D(1, name=f"embedding_pad{i}")(image)
+        padding = "valid" if step > 1 else "same"
+        image = layers.Conv2D(filters, 3, step, padding, name=f"embedding_conv{i}")(image)
+    return image
+
+
+def flatten(maps, name):
+    """`(batch, height, width, channels)` to tokens `(batch, height * width, channels)`."""
+    _, height, width, channels = maps.shape
+    return layers.Reshape((height * width, channels), name=name)(maps)
+
+
+def with_class_token(tokens, positions=True):
+    """The class token in front; learned positions on all tokens if wanted."""
+    tokens = ClassToken(name="class_token")(tokens)
+    return PositionEmbedding(name="position_embedding")(tokens) if positions else tokens
+
+
+def class_token_of(tokens, name="class_features"):
+    """`(batch, tokens, dim)` to the first token `(batch, dim)`."""
+    return layers.Reshape((tokens.shape[-1],), name=name)(FirstToken(name=f"{name}_token")(tokens))
+
+
+def layer_norm(epsilon):
+    """A function from a name to a layer normalization."""
+    return lambda name: layers.LayerNormalization(epsilon=epsilon, name=name)
+
+
+def dense(units, use_bias=True):
+    """A function from a name to a Dense layer."""
+    return lambda name: layers.Dense(units, use_bias=use_bias, name=name)
+
+
+def group_dense(groups, dim):
+    """A function from a name to a Dense layer of its own for each group: kernel `(groups, dim, dim)`.
 
     Its initial weights are those of a Dense layer from `dim` to `dim`: the default initializer would
     count the outputs of all groups and make them smaller.
     """
-    return layers.EinsumDense(
+    return lambda name: layers.EinsumDense(
         "bngi,gio->bngo",
         output_shape=(None, groups, dim),
         bias_axes="go",
         kernel_initializer=keras.initializers.VarianceScaling(1.0, "fan_in", "uniform"),
         name=name,
     )
-
-
-@contextlib.contextmanager
-def dtype_scope(policy):
-    """Layers made inside have this dtype policy."""
-    outer = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(policy)
-    try:
-        yield
-    finally:
-        keras.config.set_dtype_policy(outer)
 
 
 def check_integer(name, value, minimum):
@@ -66,12 +156,35 @@ def check_rate(name, value):
         raise ValueError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
 
 
-def check_image_shape(input_shape):
-    """Gives `input_shape` as a tuple (height, width, channels); raises `ValueError` if it is none."""
+def check_choice(name, value, choices):
+    """Raises `ValueError` unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ValueError(
+            f"{name} has to be one of {', '.join(map(repr, choices))}; received {name}={value!r}"
+        )
+
+
+def check_divides(name, divisor, of, whole):
+    """Raises `ValueError` unless `divisor`, the argument `name`, divides `whole`, called `of`."""
+    if whole % divisor:
+        raise ValueError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
+
+
+def check_image_shape(input_shape, patch_size=1):
+    """Gives `input_shape` as a tuple (height, width, channels).
+
+    Raises:
+        ValueError: it is none, or `patch_size` does not divide its sides.
+    """
     shape = tuple(input_shape) if isinstance(input_shape, list | tuple) else (input_shape,)
     if len(shape) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape):
         raise ValueError(
             f"input_shape has to be (height, width, channels), three positive integers; "
             f"received input_shape={input_shape!r}"
+        )
+    check_integer("patch_size", patch_size, 1)
+    if shape[0] % patch_size or shape[1] % patch_size:
+        raise ValueError(
+            f"patch_size has to divide height and width; received patch_size={patch_size}, input_shape={shape}"
         )
     return shape

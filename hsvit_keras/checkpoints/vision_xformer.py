@@ -1,0 +1,94 @@
+"""Checkpoints of https://github.com/pranavphoenix/VisionXformer: ViT, ViP, ViL, ViN and FNet.
+
+The files differ in the attention, in the embedding (Hybrid...) and in the positions (...RoPE); the name of the
+architecture tells which one it is.
+"""
+
+from hsvit_keras.checkpoints import attention
+from hsvit_keras.checkpoints import tensors as read
+from hsvit_keras.models import VisionXFormer
+
+KINDS = {"vit": "softmax", "vip": "performer", "vil": "linformer", "vin": "nystrom", "fnet": "fourier"}
+ARCHITECTURES = tuple(
+    f"{hybrid}{kind}{rope}"
+    for hybrid in ("", "hybrid_")
+    for kind in KINDS
+    for rope in ("", "_rope")
+    if kind != "fnet" or not rope
+)
+REQUIRED = ("image_size", "patch_size", "num_classes", "dim", "depth", "heads", "mlp_dim", "dim_head")
+OPTIONAL = (
+    "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
+    "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
+    "residual_conv_kernel", "padded_length",
+)  # fmt: skip
+
+
+def build(architecture, config, input_shape):
+    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    side, kind = config["image_size"], _kind(architecture)
+    return VisionXFormer(
+        input_shape=input_shape or (side, side, 3),
+        num_classes=config["num_classes"],
+        attention=kind,
+        attention_arguments=attention_arguments(kind, config),
+        embedding="convolutions" if architecture.startswith("hybrid_") else "patches",
+        patch_size=config["patch_size"],
+        embedding_stride=(input_shape[0] if input_shape else side) // side,
+        hidden_dim=config["dim"],
+        depth=config["depth"],
+        num_heads=config["heads"],
+        head_dim=config["dim_head"],
+        mlp_dim=config["mlp_dim"],
+        qkv_bias=config.get("qkv_bias", kind == "performer"),
+        shared_key_head=config.get("one_kv_head", False),
+        rotary=architecture.endswith("_rope"),
+    )
+
+
+def attention_arguments(kind, config):
+    """The settings of a kind of attention, from those of the authors' constructors that there are."""
+    if kind == "performer":
+        return {
+            "num_features": config.get("nb_features"),
+            "kernel": "relu" if config.get("generalized_attention") else "softmax",
+            "local_heads": config.get("local_attn_heads", 0),
+            "window_size": config.get("local_window_size", 256),
+            "batch_maximum": True,
+        }
+    if kind == "linformer":
+        return {"projected_tokens": config.get("k", 64)}
+    if kind == "nystrom":
+        return {
+            "num_landmarks": config.get("num_landmarks", 64),
+            "iterations": config.get("pinv_iterations", 6),
+            "residual_kernel": config.get("residual_conv_kernel", 33),
+            "batch_maximum": True,
+        }
+    return {}
+
+
+def load(model, tensors):
+    """Hands the authors' tensors over to the layers of `model`."""
+    if model.embedding == "patches":
+        read.patches(model.get_layer("patch_embedding"), tensors, "to_patch_embedding.1")
+    else:
+        for i in range(3):
+            read.convolution(model.get_layer(f"embedding_conv{i}"), tensors, f"to_patch_embedding.{i}")
+    read.embedding(model.get_layer("class_token"), tensors, "cls_token")
+    if not model.rotary:
+        read.embedding(model.get_layer("position_embedding"), tensors, "pos_embedding")
+    tensors.ignore("pos_embedding")  # two of the classes with rotary positions have it and do not use it
+    for i in range(model.depth):
+        ours, theirs = f"block{i}", f"transformer.layers.{i}"
+        read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{theirs}.0.norm")
+        attention.load(model.attention, model, tensors, f"{ours}_attention", f"{theirs}.0.fn")
+        read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{theirs}.1.norm")
+        read.dense(model.get_layer(f"{ours}_mlp_hidden"), tensors, f"{theirs}.1.fn.net.0")
+        read.dense(model.get_layer(f"{ours}_mlp_output"), tensors, f"{theirs}.1.fn.net.3")
+    read.normalization(model.get_layer("head_norm"), tensors, "mlp_head.0")
+    read.dense(model.get_layer("head"), tensors, "mlp_head.1")
+
+
+def _kind(architecture):
+    return KINDS[architecture.removeprefix("hybrid_").removesuffix("_rope")]
