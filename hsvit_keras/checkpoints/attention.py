@@ -3,6 +3,36 @@
 from hsvit_keras.checkpoints import tensors as read
 
 
+# What the authors' constructors may say of attention; those without influence on our graph included.
+SETTINGS = (
+    "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
+    "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
+    "residual_conv_kernel", "padded_length",
+)  # fmt: skip
+
+
+def arguments(kind, config):
+    """The settings of a kind of attention, from those of the authors' constructors that there are."""
+    if kind == "performer":
+        return {
+            "num_features": config.get("nb_features"),
+            "kernel": "relu" if config.get("generalized_attention") else "softmax",
+            "local_heads": config.get("local_attn_heads", 0),
+            "window_size": config.get("local_window_size", 256),
+            "batch_maximum": True,
+        }
+    if kind == "linformer":
+        return {"projected_tokens": config.get("k", 64)}
+    if kind == "nystrom":
+        return {
+            "num_landmarks": config.get("num_landmarks", 64),
+            "iterations": config.get("pinv_iterations", 6),
+            "residual_kernel": config.get("residual_conv_kernel", 33),
+            "batch_maximum": True,
+        }
+    return {}
+
+
 def load(kind, model, tensors, layer, name):
     """Hands one attention over.
 

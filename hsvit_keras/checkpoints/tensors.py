@@ -56,19 +56,33 @@ def convolution(layer, tensors, name):
     layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
 
 
+def depthwise(layer, tensors, name):
+    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * multiplier, 1, height, width) to (height, width, in, m)."""
+    height, width, inputs, multiplier = layer.kernel.shape
+    kernel = tensors.take(f"{name}.weight", (inputs * multiplier, 1, height, width))
+    kernel = kernel.reshape(inputs, multiplier, height, width).transpose(2, 3, 0, 1)
+    bias = [tensors.take(f"{name}.bias", (inputs * multiplier,))] if layer.use_bias else []
+    layer.set_weights([kernel, *bias])
+
+
 def dense(layer, tensors, name):
     """`Dense` from `nn.Linear` or a convolution of size 1: (out, in, [1, 1]) to (in, out)."""
     inputs, outputs = layer.kernel.shape
-    ones = (1,) * (len(np.shape(tensors.state_dict.get(f"{name}.weight", layer.kernel))) - 2)
-    kernel = tensors.take(f"{name}.weight", (outputs, inputs, *ones)).reshape(outputs, inputs).T
+    kernel = _matrix(tensors, f"{name}.weight", outputs, inputs)
     layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
+
+
+def _matrix(tensors, name, outputs, inputs):
+    """(in, out) from a tensor (out, in) with further axes of size 1."""
+    ones = (1,) * (np.ndim(tensors.state_dict.get(name, np.zeros((1, 1)))) - 2)
+    return tensors.take(name, (outputs, inputs, *ones)).reshape(outputs, inputs).T
 
 
 def fused_dense(layers, tensors, name):
     """Several `Dense` layers of one input from one `nn.Linear`, whose outputs are theirs one behind the other."""
     sizes = [layer.kernel.shape[-1] for layer in layers]
     inputs, cuts = layers[0].kernel.shape[0], np.cumsum(sizes)[:-1]
-    parts = [np.split(tensors.take(f"{name}.weight", (sum(sizes), inputs)).T, cuts, axis=1)]
+    parts = [np.split(_matrix(tensors, f"{name}.weight", sum(sizes), inputs), cuts, axis=1)]
     if layers[0].use_bias:
         parts.append(np.split(tensors.take(f"{name}.bias", (sum(sizes),)), cuts))
     for layer, *weights in zip(layers, *parts, strict=True):

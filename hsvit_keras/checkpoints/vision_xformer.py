@@ -17,11 +17,7 @@ ARCHITECTURES = tuple(
     if kind != "fnet" or not rope
 )
 REQUIRED = ("image_size", "patch_size", "num_classes", "dim", "depth", "heads", "mlp_dim", "dim_head")
-OPTIONAL = (
-    "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
-    "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
-    "residual_conv_kernel", "padded_length",
-)  # fmt: skip
+OPTIONAL = ("channels", *attention.SETTINGS)
 
 
 def build(architecture, config, input_shape):
@@ -31,7 +27,7 @@ def build(architecture, config, input_shape):
         input_shape=input_shape or (side, side, 3),
         num_classes=config["num_classes"],
         attention=kind,
-        attention_arguments=attention_arguments(kind, config),
+        attention_arguments=attention.arguments(kind, config),
         embedding="convolutions" if architecture.startswith("hybrid_") else "patches",
         patch_size=config["patch_size"],
         embedding_stride=(input_shape[0] if input_shape else side) // side,
@@ -44,28 +40,6 @@ def build(architecture, config, input_shape):
         shared_key_head=config.get("one_kv_head", False),
         rotary=architecture.endswith("_rope"),
     )
-
-
-def attention_arguments(kind, config):
-    """The settings of a kind of attention, from those of the authors' constructors that there are."""
-    if kind == "performer":
-        return {
-            "num_features": config.get("nb_features"),
-            "kernel": "relu" if config.get("generalized_attention") else "softmax",
-            "local_heads": config.get("local_attn_heads", 0),
-            "window_size": config.get("local_window_size", 256),
-            "batch_maximum": True,
-        }
-    if kind == "linformer":
-        return {"projected_tokens": config.get("k", 64)}
-    if kind == "nystrom":
-        return {
-            "num_landmarks": config.get("num_landmarks", 64),
-            "iterations": config.get("pinv_iterations", 6),
-            "residual_kernel": config.get("residual_conv_kernel", 33),
-            "batch_maximum": True,
-        }
-    return {}
 
 
 def load(model, tensors):

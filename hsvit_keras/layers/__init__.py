@@ -1,5 +1,6 @@
 """Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
 
+from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.fourier_mixing import FourierMixing
@@ -9,10 +10,12 @@ from hsvit_keras.layers.nystrom_attention import NystromAttention
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
+from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
 
 __all__ = [
+    "ChannelNormalization",
     "ClassToken",
     "FirstToken",
     "FourierMixing",
@@ -22,6 +25,7 @@ __all__ = [
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
+    "SequencePooling",
     "SoftmaxAttention",
     "TileTokens",
 ]

@@ -1,7 +1,22 @@
 """The model families, one file each."""
 
+from hsvit_keras.models.cct import CompactTransformer
+from hsvit_keras.models.cvt import ConvolutionalTransformer
+from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
+from hsvit_keras.models.levit import LeViT
+from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.registry import create_model, list_models
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
-__all__ = ["HSViT", "VisionXFormer", "create_model", "list_models"]
+__all__ = [
+    "CompactTransformer",
+    "ConvolutionalTransformer",
+    "FNet2D",
+    "HSViT",
+    "LeViT",
+    "MLPMixer",
+    "VisionXFormer",
+    "create_model",
+    "list_models",
+]

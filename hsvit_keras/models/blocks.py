@@ -92,14 +92,48 @@ def patch_embedding(image, patch_size, hidden_dim, stride=None):
     return flatten(maps, "patch_tokens")
 
 
-def convolutional_embedding(image, hidden_dim, stride):
-    """Three convolutions without activation, as the hybrid X-formers have in place of patches."""
+def embed(image, embedding, patch_size, hidden_dim, stride):
+    """Tokens `(batch, tokens, hidden_dim)` of an image.
+
+    Args:
+        embedding: str, `"patches"`, or `"convolutions"` as the hybrid X-formers have: three without activation.
+        patch_size: int, in pixels.
+        stride: int, of the first convolution in pixels.
+    """
+    if embedding == "patches":
+        return patch_embedding(image, patch_size, hidden_dim)
     for i, (filters, step) in enumerate(((32, stride), (64, 1), (hidden_dim, 1))):
-        if step > 1:  # symmetric padding: "same" would pad at the end alone
-            image = layers.ZeroPadding2D(1, name=f"embedding_pad{i}")(image)
-        padding = "valid" if step > 1 else "same"
-        image = layers.Conv2D(filters, 3, step, padding, name=f"embedding_conv{i}")(image)
-    return image
+        image = convolution(image, filters, 3, step, True, f"embedding_conv{i}")
+    return flatten(image, "map_tokens")
+
+
+def convolution(maps, filters, kernel_size, stride, use_bias, name):
+    """A convolution with symmetric padding of half the kernel, as PyTorch programs pad."""
+    maps, padding = _padded(maps, kernel_size, stride, name)
+    return layers.Conv2D(filters, kernel_size, stride, padding, use_bias=use_bias, name=name)(maps)
+
+
+def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name):
+    """A depthwise convolution with symmetric padding; each channel makes `multiplier` consecutive ones."""
+    maps, padding = _padded(maps, kernel_size, stride, name)
+    return layers.DepthwiseConv2D(
+        kernel_size, stride, padding, depth_multiplier=multiplier, use_bias=use_bias, name=name
+    )(maps)
+
+
+def max_pooling(maps, pool_size, stride, name):
+    """Max pooling with symmetric padding of maps that are not negative: zeros are as good as -infinity."""
+    maps, padding = _padded(maps, pool_size, stride, name)
+    return layers.MaxPooling2D(pool_size, stride, padding, name=name)(maps)
+
+
+def _padded(maps, size, stride, name):
+    """The maps and Keras' padding for them: "same" pads like PyTorch only for odd sizes and stride 1."""
+    if stride == 1 and size % 2:
+        return maps, "same"
+    if size > 1:
+        maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad")(maps)
+    return maps, "valid"
 
 
 def flatten(maps, name):
@@ -161,6 +195,33 @@ def check_choice(name, value, choices):
     if value not in choices:
         raise ValueError(
             f"{name} has to be one of {', '.join(map(repr, choices))}; received {name}={value!r}"
+        )
+
+
+def check_odd(name, value):
+    """Raises `ValueError` unless `value` is an odd integer, so that a kernel has a middle."""
+    check_integer(name, value, 1)
+    if value % 2 == 0:
+        raise ValueError(f"{name} has to be odd; received {name}={value}")
+
+
+def check_stages(arguments, *names):
+    """Raises `ValueError` unless the arguments `names` have positive integers, one for each stage."""
+    for name in names:
+        for value in arguments[name]:
+            check_integer(f"each number of {name}", value, 1)
+    if not arguments[names[0]] or len({len(arguments[name]) for name in names}) > 1:
+        received = ", ".join(f"{name}={arguments[name]}" for name in names)
+        raise ValueError(f"{', '.join(names)} need one number for each stage; received {received}")
+
+
+def check_embedding(embedding, input_shape, patch_size):
+    """Raises `ValueError` unless images of `input_shape` can be embedded so."""
+    check_choice("embedding", embedding, ("patches", "convolutions"))
+    check_image_shape(input_shape, patch_size)
+    if embedding == "convolutions" and patch_size != 1:
+        raise ValueError(
+            f"with convolutions a token is one pixel, patch_size=1; received patch_size={patch_size}"
         )
 
 

@@ -123,18 +123,13 @@ class HSViT(ImageClassifier):
 
 
 def _convolutional_stage(maps, filters, kernel_size, pool_stride, name):
-    """Two convolutions and a max pooling; padding is symmetric, as in the authors' program."""
+    """Two convolutions and a max pooling, all with symmetric padding."""
     for j, size in enumerate((kernel_size, 3)):
-        if size % 2 == 0:  # symmetric padding of an even kernel grows the map: not what "same" means
-            maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad{j}")(maps)
-        padding = "same" if size % 2 else "valid"
-        maps = layers.Conv2D(filters, size, padding=padding, use_bias=False, name=f"{name}_conv{j}")(maps)
+        maps = blocks.convolution(maps, filters, size, 1, False, f"{name}_conv{j}")
         maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm{j}")(maps)
         maps = layers.ReLU(name=f"{name}_relu{j}")(maps)
     if pool_stride > 1:
-        if kernel_size > 1:  # zeros are as good as minus infinity behind a ReLU
-            maps = layers.ZeroPadding2D(kernel_size // 2, name=f"{name}_pool_pad")(maps)
-        maps = layers.MaxPooling2D(kernel_size, pool_stride, name=f"{name}_pool")(maps)
+        maps = blocks.max_pooling(maps, kernel_size, pool_stride, f"{name}_pool")
     return maps
 
 
