@@ -1,12 +1,24 @@
 """`from_torch`: the authors' constructor arguments and weights become one of our models."""
 
-from hsvit_keras.checkpoints import cct, cvt, fnet2d, hsvit, levit, mlp_mixer, vision_xformer
+from hsvit_keras.checkpoints import (
+    cct,
+    cvt,
+    deit,
+    dhvt,
+    fnet2d,
+    hsvit,
+    hvt,
+    levit,
+    mlp_mixer,
+    pit,
+    vision_xformer,
+)
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
 
 _FAMILIES = {
     name: family
-    for family in (cct, cvt, fnet2d, hsvit, levit, mlp_mixer, vision_xformer)
+    for family in (cct, cvt, deit, dhvt, fnet2d, hsvit, hvt, levit, mlp_mixer, pit, vision_xformer)
     for name in family.ARCHITECTURES
 }
 

@@ -1,6 +1,40 @@
 """Some of the tokens, cut out in a way that phones accelerate."""
 
+import keras
 from keras import ops
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class TokenRange(keras.layers.Layer):
+    """Keeps the tokens `start` to `stop` and drops the others.
+
+    Args:
+        start: int, index of the first token that is kept.
+        stop: int, index of the first token behind them; None keeps all to the end.
+
+    Call arguments:
+        tokens: Tensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
+
+    Returns:
+        Tensor of the same shape, but for the number of tokens.
+    """
+
+    def __init__(self, start, stop=None, **kwargs):
+        super().__init__(**kwargs)
+        self.start = start
+        self.stop = stop
+
+    def call(self, tokens):
+        return token_range(tokens, self.start, self._end(tokens.shape))
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], self._end(input_shape) - self.start, *input_shape[2:])
+
+    def get_config(self):
+        return {**super().get_config(), "start": self.start, "stop": self.stop}
+
+    def _end(self, shape):
+        return shape[1] if self.stop is None else self.stop
 
 
 def token_range(tokens, start, stop):

@@ -19,6 +19,7 @@ from hsvit_keras.layers import (
     PositionEmbedding,
     RotaryEmbedding,
     SoftmaxAttention,
+    TokenRange,
 )
 
 ATTENTION = {
@@ -142,15 +143,37 @@ def flatten(maps, name):
     return layers.Reshape((height * width, channels), name=name)(maps)
 
 
-def with_class_token(tokens, positions=True):
-    """The class token in front; learned positions on all tokens if wanted."""
-    tokens = ClassToken(name="class_token")(tokens)
+def as_maps(tokens, grid, name):
+    """The inverse of `flatten`: tokens `(batch, height * width, channels)` to maps of the size `grid`."""
+    return layers.Reshape((*grid, tokens.shape[-1]), name=name)(tokens)
+
+
+def with_class_token(tokens, positions=True, count=1):
+    """Class tokens in front, usually one; learned positions on all tokens if wanted."""
+    tokens = ClassToken(count, name="class_token")(tokens)
     return PositionEmbedding(name="position_embedding")(tokens) if positions else tokens
 
 
 def class_token_of(tokens, name="class_features"):
     """`(batch, tokens, dim)` to the first token `(batch, dim)`."""
     return layers.Reshape((tokens.shape[-1],), name=name)(FirstToken(name=f"{name}_token")(tokens))
+
+
+def logits_of_class_tokens(tokens, norm, num_classes, distilled=False):
+    """The answer of the class token, or its mean with that of the distillation token behind it.
+
+    The two answers are the outputs of the layers `head` and `head_distillation`.
+    """
+    if not distilled:
+        features = norm("head_norm")(class_token_of(tokens))
+        return layers.Dense(num_classes, name="head")(features)
+    tokens = norm("head_norm")(TokenRange(0, 2, name="class_tokens")(tokens))
+    answers = []
+    for i, name in enumerate(("head", "head_distillation")):
+        token = TokenRange(i, i + 1, name=f"{name}_token")(tokens)
+        features = layers.Reshape((tokens.shape[-1],), name=f"{name}_features")(token)
+        answers.append(layers.Dense(num_classes, name=name)(features))
+    return layers.Average(name="mean_answer")(answers)
 
 
 def layer_norm(epsilon):
