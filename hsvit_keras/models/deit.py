@@ -1,11 +1,11 @@
 """DeiT: Training data-efficient image transformers, https://arxiv.org/abs/2012.12877.
 
-The plain vision transformer with a class token. The distilled form has a second token and a second head, which
-a teacher trains; an answer is the mean of both heads.
+The plain vision transformer with a class token. The distilled form has a second token and a second head,
+which a teacher trains; an answer is the mean of both heads. DeiT-Scaled are the same graph with the sizes of
+An Investigation on Hardware-Aware Vision Transformer Scaling.
 
-DeiT-Scaled are the same graph with other sizes: An Investigation on Hardware-Aware Vision Transformer Scaling.
-The authors' program gives both heads' answers while training; here their mean is the only output, and the two
-are the outputs of the layers `head` and `head_distillation`.
+Differs from the authors' program: while training, too, the mean of the heads is the only output; the two are
+the outputs of the layers `head` and `head_distillation`.
 """
 
 import keras
@@ -42,6 +42,25 @@ VARIANTS = {
 @keras.saving.register_keras_serializable("hsvit_keras")
 class VisionTransformer(ImageClassifier):
     """Vision transformer of DeiT, plain or distilled, a Functional graph from images to logits.
+
+    | model                     | input         | parameters | distilled  |
+    | ------------------------- | ------------- | ---------- | ---------- |
+    | `deit_tiny`               | 224 x 224 x 3 | 5,717,416  | 5,910,800  |
+    | `deit_small`              | 224 x 224 x 3 | 22,050,664 | 22,436,432 |
+    | `deit_base`               | 224 x 224 x 3 | 86,567,656 | 87,338,192 |
+    | `deit_scaled_start`       | 160 x 160 x 3 | 1,430,376  | 1,559,632  |
+    | `deit_scaled_tiny`        | 160 x 160 x 3 | 11,537,128 | 11,794,640 |
+    | `deit_scaled_small`       | 256 x 256 x 3 | 16,315,624 | 16,573,136 |
+    | `deit_scaled_base`        | 320 x 320 x 3 | 36,324,712 | 36,710,480 |
+    | `deit_scaled_pixel3_e108` | 160 x 160 x 3 | 9,408,448  | 9,625,880  |
+    | `deit_scaled_pixel3_e142` | 160 x 160 x 3 | 16,077,956 | 16,363,524 |
+    | `deit_scaled_tx2_d6`      | 160 x 160 x 3 | 14,674,664 | 14,932,176 |
+    | `deit_scaled_tx2_d10`     | 160 x 160 x 3 | 24,137,448 | 24,394,960 |
+    | `deit_scaled_v100`        | 160 x 160 x 3 | 16,628,840 | 16,950,480 |
+    | `deit_scaled_tiny_rp`     | 171 x 171 x 3 | 14,287,480 | 14,528,960 |
+    | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 |
+
+    Each has a form `..._distilled`. Trainable parameters with 1000 classes.
 
     Args:
         input_shape: (height, width, channels) in pixels.

@@ -1,11 +1,11 @@
-"""DHVT: Bridging the Gap Between Vision Transformers and CNNs on Small Datasets, https://arxiv.org/abs/2210.05958.
+"""DHVT: Bridging the Gap Between ViTs and CNNs on Small Datasets, https://arxiv.org/abs/2210.05958.
 
-Three things make up for little data: patches by a few convolutions (SOPE), a feed-forward of convolutions whose
-map also weighs the class token (DAFF), and in each attention one more token for each head, made from the mean of
-what the head sees (HI-MHSA). There are no positions.
+Three things make up for little data: patches by a few convolutions (SOPE), a feed-forward of convolutions
+whose map also weighs the class token (DAFF), and in each attention one more token for each head, made from
+the mean of what the head sees (HI-MHSA). There are no positions.
 
-Differs from the authors' program in form only: the affine transformations are depthwise convolutions of size 1,
-and any rectangular image is taken.
+Differs from the authors' program in form only: the affine transformations are depthwise convolutions of size
+1, and any rectangular image is taken.
 """
 
 import keras
@@ -16,8 +16,8 @@ from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
-# Supplement, Table 11: image, classes, patch, heads, dim; 12 blocks. For Table 10, CIFAR-100 at 224 x 224, give
-# the models of DomainNet 100 classes.
+# Supplement, Table 11: image, classes, patch, heads, dim; 12 blocks. The models of Table 10, CIFAR-100 at
+# 224 x 224, are those of DomainNet with 100 classes.
 VARIANTS = {
     "dhvt_t_cifar_p4": (32, 100, 4, 4, 192),
     "dhvt_t_cifar_p2": (32, 100, 2, 4, 192),
@@ -37,6 +37,19 @@ _PATCHES = {2: (1,), 4: (2, 1), 16: (8, 4, 2, 1)}
 @keras.saving.register_keras_serializable("hsvit_keras")
 class DHVT(ImageClassifier):
     """Dynamic hybrid vision transformer, a Functional graph from images to logits.
+
+    | model              | input         | classes | parameters |
+    | ------------------ | ------------- | ------- | ---------- |
+    | `dhvt_t_cifar_p4`  | 32 x 32 x 3   | 100     | 6,008,650  |
+    | `dhvt_t_cifar_p2`  | 32 x 32 x 3   | 100     | 5,845,162  |
+    | `dhvt_s_cifar_p4`  | 32 x 32 x 3   | 100     | 23,425,450 |
+    | `dhvt_s_cifar_p2`  | 32 x 32 x 3   | 100     | 22,766,698 |
+    | `dhvt_t_domainnet` | 224 x 224 x 3 | 345     | 6,105,975  |
+    | `dhvt_s_domainnet` | 224 x 224 x 3 | 345     | 23,788,431 |
+    | `dhvt_t_imagenet`  | 224 x 224 x 3 | 1000    | 6,267,334  |
+    | `dhvt_s_imagenet`  | 224 x 224 x 3 | 1000    | 24,040,606 |
+
+    Trainable parameters. Table 11 prints 6.2 M and 24.1 M for the models of ImageNet.
 
     Args:
         input_shape: (height, width, channels) in pixels.

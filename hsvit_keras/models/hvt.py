@@ -3,9 +3,9 @@
 A vision transformer whose sequence is halved by max pooling behind some blocks, each time with new positions.
 There is no class token: the answer is made from the mean of the tokens that are left.
 
-The authors' program has one-dimensional max pooling alone. Average pooling and convolution (Table 3), pooling of
-the map of tokens (Table 9) and the model without pooling (Table 4) are written from the paper; a map is padded
-when it is pooled (28 - 14 - 7), which is what fits the number of parameters in Table 9.
+The authors' program has one-dimensional max pooling alone. Average pooling and convolution (Table 3), pooling
+of the map of tokens (Table 9) and the model without pooling (Table 4) are written from the paper. A map is
+padded when it is pooled (28 - 14 - 7), which is what fits the number of parameters in Table 9.
 """
 
 import keras
@@ -55,6 +55,30 @@ _POOLING = {
 @keras.saving.register_keras_serializable("hsvit_keras")
 class HVT(ImageClassifier):
     """Hierarchical visual transformer, a Functional graph from images to logits.
+
+    | model                 | classes | parameters  |
+    | --------------------- | ------- | ----------- |
+    | `hvt_ti_0`            | 1000    | 5,717,032   |
+    | `hvt_ti_1`            | 1000    | 5,735,656   |
+    | `hvt_ti_4`            | 100     | 5,577,700   |
+    | `hvt_ti_4_h12`        | 100     | 86,011,492  |
+    | `hvt_ti_4_h16`        | 100     | 152,430,692 |
+    | `hvt_scale_ti_4`      | 1000    | 22,118,632  |
+    | `hvt_s_0`             | 1000    | 22,049,896  |
+    | `hvt_s_1`             | 1000    | 22,087,144  |
+    | `hvt_s_2`             | 1000    | 22,105,576  |
+    | `hvt_s_3`             | 1000    | 22,114,408  |
+    | `hvt_s_4`             | 1000    | 22,118,632  |
+    | `hvt_s_4_average`     | 100     | 21,772,132  |
+    | `hvt_s_4_convolution` | 100     | 23,543,140  |
+    | `hvt_s_4_d16`         | 100     | 28,869,988  |
+    | `hvt_s_4_d20`         | 100     | 35,967,844  |
+    | `hvt_s_4_d24`         | 100     | 43,065,700  |
+    | `hvt_s_4_p8`          | 100     | 21,988,708  |
+    | `hvt_s_4_p32`         | 100     | 22,547,812  |
+    | `hvt_s_2_2d`          | 100     | 21,802,084  |
+
+    Trainable parameters for images of 224 x 224 x 3.
 
     Args:
         input_shape: (height, width, channels) in pixels.
