@@ -13,7 +13,7 @@ import itertools
 import keras
 from keras import layers
 
-from hsvit_keras.layers import JoinTokens, PositionEmbedding, TokenRange
+from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
@@ -110,7 +110,7 @@ class PoolingTransformer(ImageClassifier):
             norm = blocks.layer_norm(1e-6)
             for stage, (depth, heads, dim) in enumerate(zip(depths, num_heads, dims, strict=True)):
                 if stage:
-                    tokens, grid = _pool(tokens, class_tokens, grid, dim, f"stage{stage}_pool")
+                    tokens, grid = blocks.pool_tokens(tokens, class_tokens, grid, dim, f"stage{stage}_pool")
                 mixer = blocks.attention("softmax", heads, blocks.dense(dim), blocks.dense(dim))
                 for i in range(depth):
                     tokens = blocks.transformer_block(
@@ -119,17 +119,6 @@ class PoolingTransformer(ImageClassifier):
             return blocks.logits_of_class_tokens(tokens, norm, num_classes, distilled)
 
         super().__init__(build, arguments, **kwargs)
-
-
-def _pool(tokens, class_tokens, grid, dim, name):
-    """Half the map with `dim` channels, each channel makes some of them; gives its size, too."""
-    front = TokenRange(0, class_tokens, name=f"{name}_class_tokens")(tokens)
-    front = layers.Dense(dim, name=f"{name}_class_dense")(front)
-    maps = blocks.as_maps(TokenRange(class_tokens, name=f"{name}_tokens")(tokens), grid, f"{name}_maps")
-    multiplier = dim // tokens.shape[-1]
-    maps = blocks.depthwise_convolution(maps, 3, 2, multiplier, True, f"{name}_conv")
-    tokens = JoinTokens(name=f"{name}_join")(front, blocks.flatten(maps, f"{name}_flatten"))
-    return tokens, maps.shape[1:3]
 
 
 def _check_arguments(arguments):
