@@ -2,7 +2,6 @@
 
 from hsvit_keras.checkpoints import tensors as read
 
-
 # What the authors' constructors may say of attention; those without influence on our graph included.
 SETTINGS = (
     "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
@@ -65,3 +64,12 @@ def load(kind, model, tensors, layer, name):
     elif kind == "linformer":
         kept, length = core.projection.shape
         core.set_weights([tensors.take(f"{name}.proj_k", (length, kept)).T])
+
+
+def load_block(model, tensors, ours, theirs):
+    """Hands a block of the X-former files over: attention and feed-forward, each with its normalization."""
+    read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{theirs}.0.norm")
+    load(model.attention, model, tensors, f"{ours}_attention", f"{theirs}.0.fn")
+    read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{theirs}.1.norm")
+    read.dense(model.get_layer(f"{ours}_mlp_hidden"), tensors, f"{theirs}.1.fn.net.0")
+    read.dense(model.get_layer(f"{ours}_mlp_output"), tensors, f"{theirs}.1.fn.net.3")

@@ -9,7 +9,6 @@ import numpy as np
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import HSViT
 
-
 ARCHITECTURES = ("hsvit",)
 REQUIRED = (
     "num_channels", "image_size", "conv_kernel_nums", "conv_kernel_sizes", "pool_strides", "attn_num",

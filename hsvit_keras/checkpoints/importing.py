@@ -11,16 +11,27 @@ from hsvit_keras.checkpoints import (
     levit,
     mlp_mixer,
     pit,
+    pooling_xformer,
     vision_xformer,
 )
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
 
-_FAMILIES = {
-    name: family
-    for family in (cct, cvt, deit, dhvt, fnet2d, hsvit, hvt, levit, mlp_mixer, pit, vision_xformer)
-    for name in family.ARCHITECTURES
-}
+_MODULES = (
+    cct,
+    cvt,
+    deit,
+    dhvt,
+    fnet2d,
+    hsvit,
+    hvt,
+    levit,
+    mlp_mixer,
+    pit,
+    pooling_xformer,
+    vision_xformer,
+)
+_FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}
 
 
 def from_torch(architecture, config, state_dict, *, input_shape=None):
@@ -29,7 +40,8 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     PyTorch itself is not needed.
 
     Args:
-        architecture: str, one of `"hsvit"`.
+        architecture: str, such as `"hsvit"`, `"deit"`, `"vip"` or `"hybrid_vit_rope"`; the error about an
+            unknown one lists all.
         config: dict, the authors' constructor arguments (an entry `class` is allowed).
         state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file.
             Only tensors are read from a file; a pickle that wants anything else is refused.

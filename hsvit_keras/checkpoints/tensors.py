@@ -57,7 +57,7 @@ def convolution(layer, tensors, name):
 
 
 def depthwise(layer, tensors, name):
-    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * multiplier, 1, height, width) to (height, width, in, m)."""
+    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * m, 1, height, width) to (height, width, in, m)."""
     height, width, inputs, multiplier = layer.kernel.shape
     kernel = tensors.take(f"{name}.weight", (inputs * multiplier, 1, height, width))
     kernel = kernel.reshape(inputs, multiplier, height, width).transpose(2, 3, 0, 1)
@@ -79,7 +79,7 @@ def _matrix(tensors, name, outputs, inputs):
 
 
 def fused_dense(layers, tensors, name):
-    """Several `Dense` layers of one input from one `nn.Linear`, whose outputs are theirs one behind the other."""
+    """Several `Dense` layers of one input from one `nn.Linear` that gives their outputs in turn."""
     sizes = [layer.kernel.shape[-1] for layer in layers]
     inputs, cuts = layers[0].kernel.shape[0], np.cumsum(sizes)[:-1]
     parts = [np.split(_matrix(tensors, f"{name}.weight", sum(sizes), inputs), cuts, axis=1)]

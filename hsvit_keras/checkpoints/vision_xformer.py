@@ -1,7 +1,7 @@
 """Checkpoints of https://github.com/pranavphoenix/VisionXformer: ViT, ViP, ViL, ViN and FNet.
 
-The files differ in the attention, in the embedding (Hybrid...) and in the positions (...RoPE); the name of the
-architecture tells which one it is.
+The files differ in the attention, in the embedding (Hybrid...) and in the positions (...RoPE); the name of
+the architecture tells which one it is.
 """
 
 from hsvit_keras.checkpoints import attention
@@ -54,12 +54,7 @@ def load(model, tensors):
         read.embedding(model.get_layer("position_embedding"), tensors, "pos_embedding")
     tensors.ignore("pos_embedding")  # two of the classes with rotary positions have it and do not use it
     for i in range(model.depth):
-        ours, theirs = f"block{i}", f"transformer.layers.{i}"
-        read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{theirs}.0.norm")
-        attention.load(model.attention, model, tensors, f"{ours}_attention", f"{theirs}.0.fn")
-        read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{theirs}.1.norm")
-        read.dense(model.get_layer(f"{ours}_mlp_hidden"), tensors, f"{theirs}.1.fn.net.0")
-        read.dense(model.get_layer(f"{ours}_mlp_output"), tensors, f"{theirs}.1.fn.net.3")
+        attention.load_block(model, tensors, f"block{i}", f"transformer.layers.{i}")
     read.normalization(model.get_layer("head_norm"), tensors, "mlp_head.0")
     read.dense(model.get_layer("head"), tensors, "mlp_head.1")
 

@@ -9,8 +9,8 @@ from hsvit_keras.layers.heads import transposed
 def local_attention(query, key, value, window_size):
     """Each window of tokens looks at itself and at the windows before and behind.
 
-    The sequence is filled up with zeros at its end, which are not masked. Queries and keys are rotated by their
-    positions within the three windows; halves of the features are paired.
+    The sequence is filled up with zeros at its end, which are not masked. Queries and keys are rotated
+    by their positions within the three windows; halves of the features are paired.
 
     Args:
         query: Tensor of shape `(batch, heads, tokens, size)`, as are `key` and `value`.

@@ -91,7 +91,9 @@ class NystromAttention(keras.layers.Layer):
         axes = (0, 1, 2, 3) if self.batch_maximum else (2, 3)
         scale = ops.max(rows, axis=axes, keepdims=True) * ops.max(columns, axis=axes, keepdims=True)
         inverse = transposed(matrix) / scale
-        identity = ops.convert_to_tensor(np.eye(self.num_landmarks), matrix.dtype)  # ops.eye is not accelerated
+        identity = ops.convert_to_tensor(
+            np.eye(self.num_landmarks), matrix.dtype
+        )  # ops.eye is not accelerated
         for _ in range(self.iterations):
             product = ops.matmul(matrix, inverse)
             inner = 15 * identity - ops.matmul(product, 7 * identity - product)

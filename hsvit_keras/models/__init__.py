@@ -10,6 +10,7 @@ from hsvit_keras.models.hvt import HVT
 from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.pit import PoolingTransformer
+from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
@@ -23,6 +24,7 @@ __all__ = [
     "LeViT",
     "MLPMixer",
     "PoolingTransformer",
+    "PoolingXFormer",
     "VisionTransformer",
     "VisionXFormer",
     "create_model",

@@ -13,6 +13,7 @@ from hsvit_keras.layers import (
     ClassToken,
     FirstToken,
     FourierMixing,
+    JoinTokens,
     LinformerAttention,
     NystromAttention,
     PerformerAttention,
@@ -97,7 +98,7 @@ def embed(image, embedding, patch_size, hidden_dim, stride):
     """Tokens `(batch, tokens, hidden_dim)` of an image.
 
     Args:
-        embedding: str, `"patches"`, or `"convolutions"` as the hybrid X-formers have: three without activation.
+        embedding: str, `"patches"`, or `"convolutions"`: three without activation, of the hybrid X-formers.
         patch_size: int, in pixels.
         stride: int, of the first convolution in pixels.
     """
@@ -152,6 +153,30 @@ def with_class_token(tokens, positions=True, count=1):
     """Class tokens in front, usually one; learned positions on all tokens if wanted."""
     tokens = ClassToken(count, name="class_token")(tokens)
     return PositionEmbedding(name="position_embedding")(tokens) if positions else tokens
+
+
+def pool_tokens(tokens, class_tokens, grid, dim, name, pointwise=False):
+    """Halves the map of tokens and widens them to `dim`; class tokens go through a Dense layer.
+
+    Args:
+        tokens: KerasTensor `(batch, class_tokens + height * width, narrower dim)`.
+        class_tokens: int, tokens in front of the map.
+        grid: (height, width) of the map.
+        dim: int, a multiple of the tokens' own.
+        name: str, what the names of the layers start with.
+        pointwise: bool, whether a convolution of size 1 follows the depthwise one.
+
+    Returns:
+        The tokens, and the (height, width) of their map.
+    """
+    front = TokenRange(0, class_tokens, name=f"{name}_class_tokens")(tokens)
+    front = layers.Dense(dim, name=f"{name}_class_dense")(front)
+    maps = as_maps(TokenRange(class_tokens, name=f"{name}_tokens")(tokens), grid, f"{name}_maps")
+    maps = depthwise_convolution(maps, 3, 2, dim // tokens.shape[-1], True, f"{name}_conv")
+    tokens = flatten(maps, f"{name}_flatten")
+    if pointwise:
+        tokens = layers.Dense(dim, name=f"{name}_dense")(tokens)
+    return JoinTokens(name=f"{name}_join")(front, tokens), maps.shape[1:3]
 
 
 def class_token_of(tokens, name="class_features"):
@@ -269,6 +294,7 @@ def check_image_shape(input_shape, patch_size=1):
     check_integer("patch_size", patch_size, 1)
     if shape[0] % patch_size or shape[1] % patch_size:
         raise ValueError(
-            f"patch_size has to divide height and width; received patch_size={patch_size}, input_shape={shape}"
+            f"patch_size has to divide height and width; "
+            f"received patch_size={patch_size}, input_shape={shape}"
         )
     return shape

@@ -1,7 +1,7 @@
 """FNet in two dimensions, of the Vision X-formers' programs, https://arxiv.org/abs/2107.02239.
 
-Feature maps are mixed by a Fourier transform over rows, columns and channels. In the authors' repository only,
-no table of the paper has it.
+Feature maps are mixed by a Fourier transform over rows, columns and channels. It stands in the authors'
+repository; no table of the paper has it.
 """
 
 import keras

@@ -2,7 +2,7 @@
 
 Convolutions in front, then one stage of blocks without class token, positions and layer normalization. LeViT
 follows the paper's changes to LeViT (https://arxiv.org/abs/2104.01136): one stage, no positional bias; its
-projections are batch-normalized. LeViP, LeViL and LeViN exchange its attention and have no normalization at all.
+projections are batch-normalized. LeViP, LeViL and LeViN exchange its attention and normalize nothing.
 """
 
 import keras

@@ -1,7 +1,7 @@
 """MLP-Mixer, plain and hybrid, of the Vision X-formers, https://arxiv.org/abs/2107.02239.
 
-Tokens are mixed by a feed-forward along the tokens, in turn with one along the channels. There is no class token
-and no position: the answer is made from the mean token.
+Tokens are mixed by a feed-forward along the tokens, in turn with one along the channels. There is no class
+token and no position: the answer is made from the mean token.
 """
 
 import keras

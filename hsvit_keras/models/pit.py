@@ -11,7 +11,6 @@ output; the two are the outputs of the layers `head` and `head_distillation`. An
 import itertools
 
 import keras
-from keras import layers
 
 from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks

@@ -14,8 +14,8 @@ from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
-# Table 1: 4 blocks of dim 128, 4 heads of 32. The settings are those of the authors' files; for ViP the text has
-# ReLU features and local heads instead.
+# Table 1: 4 blocks of dim 128, 4 heads of 32. The settings are those of the authors' files; for ViP the text
+# has ReLU features and local heads instead.
 VARIANTS = {
     "vit": {"attention": "softmax"},
     "vip": {"attention": "performer", "qkv_bias": True},

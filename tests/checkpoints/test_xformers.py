@@ -57,6 +57,11 @@ INTERMEDIATE = {
         "classifier.blocks.0": (("block0_mlp_add",), same),
         "classifier.norm": (("head_norm",), same),
     },
+    "pix_pi[tpn]": {
+        "to_patch_embedding": (("patch_tokens",), same),
+        "layers.0": (("stage0_block0_mlp_add",), same),
+        "layers.1": (("stage1_pool_join",), same),
+    },
     "cv[tpn]": {f"layers.{i}": ((f"stage{i}_maps",), maps) for i in range(3)},
 }
 FIXTURES = sorted(
@@ -77,7 +82,7 @@ def imported(fixture):
 
 
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 33
+    assert len(FIXTURES) == 36
 
 
 @pytest.mark.parametrize("name", FIXTURES)
