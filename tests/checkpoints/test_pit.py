@@ -45,7 +45,7 @@ def test_intermediate_values(name):
 def test_distilled_by_class_or_by_argument():
     fixture = reference.load("pit_distilled")
     config = {**fixture["config"], "class": "PoolingTransformer"}
-    with pytest.raises(ValueError, match="head_dist.weight"):
+    with pytest.raises(ValueError, match=r"head_dist\.weight"):
         hsvit_keras.from_torch("pit", config, reference.weights(fixture))
     assert hsvit_keras.from_torch("pit", {**config, "distilled": True}, reference.weights(fixture)).distilled
 

@@ -20,8 +20,8 @@ NAMES = {
     "V100 scaling (Table 12)": "deit_scaled_v100",
 }
 SMALL = {
-    "input_shape": (16, 24, 3), "num_classes": 5, "patch_size": 8, "hidden_dim": 12, "depth": 2, "num_heads": 3,
-    "mlp_dim": 20,
+    "input_shape": (16, 24, 3), "num_classes": 5, "patch_size": 8, "hidden_dim": 12, "depth": 2,
+    "num_heads": 3, "mlp_dim": 20,
 }  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from tests.models.counting import outline, trainable
 
 ROWS = reference.load("param_counts")["dhvt"]["rows"]
 SMALL = {
-    "input_shape": (16, 24, 3), "num_classes": 5, "patch_size": 4, "hidden_dim": 16, "depth": 2, "num_heads": 4,
-    "mlp_dim": 32,
+    "input_shape": (16, 24, 3), "num_classes": 5, "patch_size": 4, "hidden_dim": 16, "depth": 2,
+    "num_heads": 4, "mlp_dim": 32,
 }  # fmt: skip
 
 
