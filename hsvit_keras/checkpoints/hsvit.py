@@ -9,11 +9,19 @@ import numpy as np
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import HSViT
 
+ARCHITECTURES = ("hsvit",)
+REQUIRED = (
+    "num_channels", "image_size", "conv_kernel_nums", "conv_kernel_sizes", "pool_strides", "attn_num",
+    "attn_depth", "attn_embed_dim", "num_heads", "num_classes", "dropout",
+)  # fmt: skip
+OPTIONAL = ()
 
-def build(config, input_shape):
+
+def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe.
 
     Args:
+        architecture: str, `"hsvit"`.
         config: dict of the arguments of `HSViTForImageClassification`.
         input_shape: (height, width, channels) in pixels; square of side `image_size` by default.
     """

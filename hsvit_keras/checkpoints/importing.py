@@ -1,17 +1,37 @@
 """`from_torch`: the authors' constructor arguments and weights become one of our models."""
 
-from hsvit_keras.checkpoints import hsvit
+from hsvit_keras.checkpoints import (
+    cct,
+    cvt,
+    deit,
+    dhvt,
+    fnet2d,
+    hsvit,
+    hvt,
+    levit,
+    mlp_mixer,
+    pit,
+    pooling_xformer,
+    vision_xformer,
+)
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
 
-# architecture: the module that knows it, and the authors' arguments that make the model.
-_ARCHITECTURES = {
-    "hsvit": (
-        hsvit,
-        ("num_channels", "image_size", "conv_kernel_nums", "conv_kernel_sizes", "pool_strides", "attn_num",
-         "attn_depth", "attn_embed_dim", "num_heads", "num_classes", "dropout"),
-    ),
-}  # fmt: skip
+_MODULES = (
+    cct,
+    cvt,
+    deit,
+    dhvt,
+    fnet2d,
+    hsvit,
+    hvt,
+    levit,
+    mlp_mixer,
+    pit,
+    pooling_xformer,
+    vision_xformer,
+)
+_FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}
 
 
 def from_torch(architecture, config, state_dict, *, input_shape=None):
@@ -20,7 +40,8 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     PyTorch itself is not needed.
 
     Args:
-        architecture: str, one of `"hsvit"`.
+        architecture: str, such as `"hsvit"`, `"deit"`, `"vip"` or `"hybrid_vit_rope"`; the error about an
+            unknown one lists all.
         config: dict, the authors' constructor arguments (an entry `class` is allowed).
         state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file.
             Only tensors are read from a file; a pickle that wants anything else is refused.
@@ -39,24 +60,24 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     model = hsvit_keras.from_torch("hsvit", config, "hsvit.pth")
     ```
     """
-    if architecture not in _ARCHITECTURES:
+    if architecture not in _FAMILIES:
         raise ValueError(
-            f"architecture has to be one of {sorted(_ARCHITECTURES)}; received architecture={architecture!r}"
+            f"architecture has to be one of {sorted(_FAMILIES)}; received architecture={architecture!r}"
         )
-    family, arguments = _ARCHITECTURES[architecture]
-    _check_config(architecture, config, arguments)
-    model = family.build(config, input_shape)
+    family = _FAMILIES[architecture]
+    _check_config(architecture, config, family)
+    model = family.build(architecture, config, input_shape)
     tensors = Tensors(read_state_dict(state_dict))
     family.load(model, tensors)
     tensors.finish()
     return model
 
 
-def _check_config(architecture, config, arguments):
-    missing = [name for name in arguments if name not in config]
-    surplus = [name for name in config if name not in arguments and name != "class"]
+def _check_config(architecture, config, family):
+    missing = [name for name in family.REQUIRED if name not in config]
+    surplus = [name for name in config if name not in (*family.REQUIRED, *family.OPTIONAL, "class")]
     if missing or surplus:
         raise ValueError(
-            f"config of {architecture!r} needs {', '.join(arguments)}; "
+            f"config of {architecture!r} needs {', '.join(family.REQUIRED)}; "
             f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
         )

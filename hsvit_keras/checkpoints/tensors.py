@@ -34,6 +34,10 @@ class Tensors:
             return np.asarray(self.state_dict[name], "float32")
         return np.zeros(shape, "float32")
 
+    def ignore(self, name):
+        """Says that the tensor `name` may be there and has no influence on the answers."""
+        self.taken.add(name)
+
     def finish(self):
         """Raises `ValueError` if a tensor was missing, wrong or left over."""
         for name, tensor in self.state_dict.items():
@@ -52,11 +56,52 @@ def convolution(layer, tensors, name):
     layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
 
 
+def depthwise(layer, tensors, name):
+    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * m, 1, height, width) to (height, width, in, m)."""
+    height, width, inputs, multiplier = layer.kernel.shape
+    kernel = tensors.take(f"{name}.weight", (inputs * multiplier, 1, height, width))
+    kernel = kernel.reshape(inputs, multiplier, height, width).transpose(2, 3, 0, 1)
+    bias = [tensors.take(f"{name}.bias", (inputs * multiplier,))] if layer.use_bias else []
+    layer.set_weights([kernel, *bias])
+
+
 def dense(layer, tensors, name):
-    """`Dense` from `nn.Linear`: (out, in) to (in, out)."""
+    """`Dense` from `nn.Linear` or a convolution of size 1: (out, in, [1, 1]) to (in, out)."""
     inputs, outputs = layer.kernel.shape
-    kernel = tensors.take(f"{name}.weight", (outputs, inputs)).T
-    layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))])
+    kernel = _matrix(tensors, f"{name}.weight", outputs, inputs)
+    layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
+
+
+def _matrix(tensors, name, outputs, inputs):
+    """(in, out) from a tensor (out, in) with further axes of size 1."""
+    ones = (1,) * (np.ndim(tensors.state_dict.get(name, np.zeros((1, 1)))) - 2)
+    return tensors.take(name, (outputs, inputs, *ones)).reshape(outputs, inputs).T
+
+
+def fused_dense(layers, tensors, name):
+    """Several `Dense` layers of one input from one `nn.Linear` that gives their outputs in turn."""
+    sizes = [layer.kernel.shape[-1] for layer in layers]
+    inputs, cuts = layers[0].kernel.shape[0], np.cumsum(sizes)[:-1]
+    parts = [np.split(_matrix(tensors, f"{name}.weight", sum(sizes), inputs), cuts, axis=1)]
+    if layers[0].use_bias:
+        parts.append(np.split(tensors.take(f"{name}.bias", (sum(sizes),)), cuts))
+    for layer, *weights in zip(layers, *parts, strict=True):
+        layer.set_weights(weights)
+
+
+def patches(layer, tensors, name, channels_first=False):
+    """`Conv2D` of patches from `nn.Linear` on flattened patches, (row, column, channel) or channel first."""
+    size, _, channels, outputs = layer.kernel.shape
+    kernel = tensors.take(f"{name}.weight", (outputs, size * size * channels)).T
+    if channels_first:
+        kernel = kernel.reshape(channels, size, size, outputs).transpose(1, 2, 0, 3)
+    layer.set_weights([kernel.reshape(layer.kernel.shape), tensors.take(f"{name}.bias", (outputs,))])
+
+
+def embedding(layer, tensors, name):
+    """A layer with one weight of the shape of the authors' tensor, less its axis for the batch."""
+    (weight,) = layer.weights
+    layer.set_weights([tensors.take(name, (1, *weight.shape)).reshape(weight.shape)])
 
 
 def normalization(layer, tensors, name):

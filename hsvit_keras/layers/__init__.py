@@ -1,17 +1,35 @@
 """Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
 
+from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.first_token import FirstToken
+from hsvit_keras.layers.fourier_mixing import FourierMixing
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
+from hsvit_keras.layers.join_tokens import JoinTokens
+from hsvit_keras.layers.linformer_attention import LinformerAttention
+from hsvit_keras.layers.nystrom_attention import NystromAttention
+from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
+from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
+from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
+from hsvit_keras.layers.token_range import TokenRange
 
 __all__ = [
+    "ChannelNormalization",
     "ClassToken",
     "FirstToken",
+    "FourierMixing",
     "GroupLayerNormalization",
+    "JoinTokens",
+    "LinformerAttention",
+    "NystromAttention",
+    "PerformerAttention",
     "PositionEmbedding",
+    "RotaryEmbedding",
+    "SequencePooling",
     "SoftmaxAttention",
     "TileTokens",
+    "TokenRange",
 ]

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from hsvit_keras.layers.heads import check_heads, join_heads, split_heads, transposed
+
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class SoftmaxAttention(keras.layers.Layer):
@@ -37,30 +39,18 @@ class SoftmaxAttention(keras.layers.Layer):
         self.dropout = keras.layers.Dropout(dropout_rate, dtype=self.dtype_policy, name="dropout")
 
     def build(self, query_shape, key_shape, value_shape):
-        if query_shape[-1] % self.num_heads:
-            raise ValueError(
-                f"num_heads has to divide the dim of query, key and value; "
-                f"received num_heads={self.num_heads}, dim={query_shape[-1]}"
-            )
+        check_heads(self.num_heads, query_shape[-1])
         self.built = True
 
     def attention_weights(self, query, key):
         """Where each query looks: `(batch, groups * num_heads, queries, tokens)`, rows sum to 1."""
         scale = (query.shape[-1] // self.num_heads) ** -0.5
-        query, key = self._split_heads(query), self._split_heads(key)
-        return ops.softmax(ops.matmul(query * scale, ops.transpose(key, (0, 1, 3, 2))))
+        query, key = split_heads(query, self.num_heads), split_heads(key, self.num_heads)
+        return ops.softmax(ops.matmul(query * scale, transposed(key)))
 
     def call(self, query, key, value, training=None):
         weights = self.dropout(self.attention_weights(query, key), training=training)
-        mixed = ops.transpose(ops.matmul(weights, self._split_heads(value)), (0, 2, 1, 3))
-        return ops.reshape(mixed, (-1, *query.shape[1:]))
-
-    def _split_heads(self, tokens):
-        """`(batch, tokens, [groups,] dim)` to `(batch, groups * heads, tokens, dim / heads)`."""
-        _, count, *groups, dim = tokens.shape
-        heads = self.num_heads * (groups[0] if groups else 1)
-        tokens = ops.reshape(tokens, (-1, count, heads, dim // self.num_heads))
-        return ops.transpose(tokens, (0, 2, 1, 3))
+        return join_heads(ops.matmul(weights, split_heads(value, self.num_heads)), query.shape)
 
     def compute_output_shape(self, query_shape, key_shape, value_shape):
         return query_shape

@@ -1,6 +1,32 @@
 """The model families, one file each."""
 
+from hsvit_keras.models.cct import CompactTransformer
+from hsvit_keras.models.cvt import ConvolutionalTransformer
+from hsvit_keras.models.deit import VisionTransformer
+from hsvit_keras.models.dhvt import DHVT
+from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
+from hsvit_keras.models.hvt import HVT
+from hsvit_keras.models.levit import LeViT
+from hsvit_keras.models.mlp_mixer import MLPMixer
+from hsvit_keras.models.pit import PoolingTransformer
+from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
+from hsvit_keras.models.vision_xformer import VisionXFormer
 
-__all__ = ["HSViT", "create_model", "list_models"]
+__all__ = [
+    "DHVT",
+    "HVT",
+    "CompactTransformer",
+    "ConvolutionalTransformer",
+    "FNet2D",
+    "HSViT",
+    "LeViT",
+    "MLPMixer",
+    "PoolingTransformer",
+    "PoolingXFormer",
+    "VisionTransformer",
+    "VisionXFormer",
+    "create_model",
+    "list_models",
+]

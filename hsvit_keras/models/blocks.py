@@ -1,57 +1,229 @@
-"""Wiring and checks that the families share."""
+"""Wiring and checks that the families share.
 
-import contextlib
+A mixer is a function `(tokens, name) -> tokens` that lets tokens hear of each other; the kinds of attention
+are the rows of `ATTENTION`, exchangeable by name.
+"""
+
+import functools
 
 import keras
 from keras import layers
 
-from hsvit_keras.layers import SoftmaxAttention
+from hsvit_keras.layers import (
+    ClassToken,
+    FirstToken,
+    FourierMixing,
+    JoinTokens,
+    LinformerAttention,
+    NystromAttention,
+    PerformerAttention,
+    PositionEmbedding,
+    RotaryEmbedding,
+    SoftmaxAttention,
+    TokenRange,
+)
+
+ATTENTION = {
+    "softmax": SoftmaxAttention,
+    "linformer": LinformerAttention,
+    "performer": PerformerAttention,
+    "nystrom": NystromAttention,
+}
 
 
-def residual_attention(tokens, norm, project, num_heads, dropout_rate, name):
-    """`tokens + output(attention(query, key, value))`, all three made from `norm(tokens)`.
+def attention(kind, num_heads, project, output, rotary=False, key=None, **settings):
+    """A mixer: projections, rotary positions if wanted, the core of a kind of attention, and a projection.
 
     Args:
-        tokens: KerasTensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
-        norm: layer that normalizes the tokens.
-        project: function from a layer's name to a projection that keeps the shape.
+        kind: str, one of `ATTENTION`, or `"fourier"`, which has no projections and no settings.
         num_heads: int.
-        dropout_rate: float in [0, 1), for the attention weights.
-        name: str, what the names of the layers start with.
+        project: function from a layer's name to the projection of queries, keys and values.
+        output: function from a layer's name to the projection behind the core.
+        rotary: bool, whether queries and keys are rotated by their positions.
+        key: function like `project`, where keys have another width. Linformer's values are its keys.
+        **settings: other arguments of the core's layer.
     """
-    normalized = norm(tokens)
-    mixed = SoftmaxAttention(num_heads, dropout_rate, name=f"{name}_attention")(
-        project(f"{name}_attention_query")(normalized),
-        project(f"{name}_attention_key")(normalized),
-        project(f"{name}_attention_value")(normalized),
+    if kind == "fourier":
+        return lambda tokens, name: FourierMixing(name=f"{name}_mixing")(tokens)
+    check_choice("attention", kind, (*ATTENTION, "fourier"))
+
+    def mix(tokens, name):
+        query = project(f"{name}_query")(tokens)
+        keys = (key or project)(f"{name}_key")(tokens)
+        values = keys if kind == "linformer" else project(f"{name}_value")(tokens)
+        if rotary:
+            start = -tokens.shape[1] % settings["num_landmarks"] if kind == "nystrom" else 0
+            query = RotaryEmbedding(num_heads, start, name=f"{name}_query_rotary")(query)
+            keys = RotaryEmbedding(
+                num_heads * keys.shape[-1] // query.shape[-1], start, name=f"{name}_key_rotary"
+            )(keys)
+        mixed = ATTENTION[kind](num_heads, **settings, name=name)(query, keys, values)
+        return output(f"{name}_output")(mixed)
+
+    return mix
+
+
+def residual(tokens, norm, branch, name):
+    """`tokens + branch(norm(tokens))`; the branch names its own layers."""
+    return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
+
+
+def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
+    """Attention and feed-forward, each normalized in front and added to its input."""
+    tokens = residual(
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
     )
-    return layers.Add(name=f"{name}_add")([tokens, project(f"{name}_attention_output")(mixed)])
+    feed = functools.partial(feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp")
+    return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
 
 
-def group_dense(groups, dim, name):
-    """A Dense layer of its own for each group: kernel `(groups, dim, dim)`.
+def feed_forward(tokens, mlp_dim, dropout_rate, name):
+    """Two Dense layers with an exact GELU between; the second gives back the width of the tokens."""
+    hidden = layers.Activation("gelu", name=f"{name}_gelu")(
+        layers.Dense(mlp_dim, name=f"{name}_hidden")(tokens)
+    )
+    hidden = layers.Dropout(dropout_rate, name=f"{name}_hidden_dropout")(hidden)
+    return layers.Dropout(dropout_rate, name=f"{name}_dropout")(
+        layers.Dense(tokens.shape[-1], name=f"{name}_output")(hidden)
+    )
+
+
+def patch_embedding(image, patch_size, hidden_dim, stride=None):
+    """Patches as a strided convolution, then tokens in row-major order."""
+    maps = layers.Conv2D(hidden_dim, patch_size, stride or patch_size, name="patch_embedding")(image)
+    return flatten(maps, "patch_tokens")
+
+
+def embed(image, embedding, patch_size, hidden_dim, stride):
+    """Tokens `(batch, tokens, hidden_dim)` of an image.
+
+    Args:
+        embedding: str, `"patches"`, or `"convolutions"`: three without activation, of the hybrid X-formers.
+        patch_size: int, in pixels.
+        stride: int, of the first convolution in pixels.
+    """
+    if embedding == "patches":
+        return patch_embedding(image, patch_size, hidden_dim)
+    for i, (filters, step) in enumerate(((32, stride), (64, 1), (hidden_dim, 1))):
+        image = convolution(image, filters, 3, step, True, f"embedding_conv{i}")
+    return flatten(image, "map_tokens")
+
+
+def convolution(maps, filters, kernel_size, stride, use_bias, name):
+    """A convolution with symmetric padding of half the kernel, as PyTorch programs pad."""
+    maps, padding = _padded(maps, kernel_size, stride, name)
+    return layers.Conv2D(filters, kernel_size, stride, padding, use_bias=use_bias, name=name)(maps)
+
+
+def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name):
+    """A depthwise convolution with symmetric padding; each channel makes `multiplier` consecutive ones."""
+    maps, padding = _padded(maps, kernel_size, stride, name)
+    return layers.DepthwiseConv2D(
+        kernel_size, stride, padding, depth_multiplier=multiplier, use_bias=use_bias, name=name
+    )(maps)
+
+
+def max_pooling(maps, pool_size, stride, name):
+    """Max pooling with symmetric padding of maps that are not negative: zeros are as good as -infinity."""
+    maps, padding = _padded(maps, pool_size, stride, name)
+    return layers.MaxPooling2D(pool_size, stride, padding, name=name)(maps)
+
+
+def _padded(maps, size, stride, name):
+    """The maps and Keras' padding for them: "same" pads like PyTorch only for odd sizes and stride 1."""
+    if stride == 1 and size % 2:
+        return maps, "same"
+    if size > 1:
+        maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad")(maps)
+    return maps, "valid"
+
+
+def flatten(maps, name):
+    """`(batch, height, width, channels)` to tokens `(batch, height * width, channels)`."""
+    _, height, width, channels = maps.shape
+    return layers.Reshape((height * width, channels), name=name)(maps)
+
+
+def as_maps(tokens, grid, name):
+    """The inverse of `flatten`: tokens `(batch, height * width, channels)` to maps of the size `grid`."""
+    return layers.Reshape((*grid, tokens.shape[-1]), name=name)(tokens)
+
+
+def with_class_token(tokens, positions=True, count=1):
+    """Class tokens in front, usually one; learned positions on all tokens if wanted."""
+    tokens = ClassToken(count, name="class_token")(tokens)
+    return PositionEmbedding(name="position_embedding")(tokens) if positions else tokens
+
+
+def pool_tokens(tokens, class_tokens, grid, dim, name, pointwise=False):
+    """Halves the map of tokens and widens them to `dim`; class tokens go through a Dense layer.
+
+    Args:
+        tokens: KerasTensor `(batch, class_tokens + height * width, narrower dim)`.
+        class_tokens: int, tokens in front of the map.
+        grid: (height, width) of the map.
+        dim: int, a multiple of the tokens' own.
+        name: str, what the names of the layers start with.
+        pointwise: bool, whether a convolution of size 1 follows the depthwise one.
+
+    Returns:
+        The tokens, and the (height, width) of their map.
+    """
+    front = TokenRange(0, class_tokens, name=f"{name}_class_tokens")(tokens)
+    front = layers.Dense(dim, name=f"{name}_class_dense")(front)
+    maps = as_maps(TokenRange(class_tokens, name=f"{name}_tokens")(tokens), grid, f"{name}_maps")
+    maps = depthwise_convolution(maps, 3, 2, dim // tokens.shape[-1], True, f"{name}_conv")
+    tokens = flatten(maps, f"{name}_flatten")
+    if pointwise:
+        tokens = layers.Dense(dim, name=f"{name}_dense")(tokens)
+    return JoinTokens(name=f"{name}_join")(front, tokens), maps.shape[1:3]
+
+
+def class_token_of(tokens, name="class_features"):
+    """`(batch, tokens, dim)` to the first token `(batch, dim)`."""
+    return layers.Reshape((tokens.shape[-1],), name=name)(FirstToken(name=f"{name}_token")(tokens))
+
+
+def logits_of_class_tokens(tokens, norm, num_classes, distilled=False):
+    """The answer of the class token, or its mean with that of the distillation token behind it.
+
+    The two answers are the outputs of the layers `head` and `head_distillation`.
+    """
+    if not distilled:
+        features = norm("head_norm")(class_token_of(tokens))
+        return layers.Dense(num_classes, name="head")(features)
+    tokens = norm("head_norm")(TokenRange(0, 2, name="class_tokens")(tokens))
+    answers = []
+    for i, name in enumerate(("head", "head_distillation")):
+        token = TokenRange(i, i + 1, name=f"{name}_token")(tokens)
+        features = layers.Reshape((tokens.shape[-1],), name=f"{name}_features")(token)
+        answers.append(layers.Dense(num_classes, name=name)(features))
+    return layers.Average(name="mean_answer")(answers)
+
+
+def layer_norm(epsilon):
+    """A function from a name to a layer normalization."""
+    return lambda name: layers.LayerNormalization(epsilon=epsilon, name=name)
+
+
+def dense(units, use_bias=True):
+    """A function from a name to a Dense layer."""
+    return lambda name: layers.Dense(units, use_bias=use_bias, name=name)
+
+
+def group_dense(groups, dim):
+    """A function from a name to a Dense layer of its own for each group: kernel `(groups, dim, dim)`.
 
     Its initial weights are those of a Dense layer from `dim` to `dim`: the default initializer would
     count the outputs of all groups and make them smaller.
     """
-    return layers.EinsumDense(
+    return lambda name: layers.EinsumDense(
         "bngi,gio->bngo",
         output_shape=(None, groups, dim),
         bias_axes="go",
         kernel_initializer=keras.initializers.VarianceScaling(1.0, "fan_in", "uniform"),
         name=name,
     )
-
-
-@contextlib.contextmanager
-def dtype_scope(policy):
-    """Layers made inside have this dtype policy."""
-    outer = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(policy)
-    try:
-        yield
-    finally:
-        keras.config.set_dtype_policy(outer)
 
 
 def check_integer(name, value, minimum):
@@ -66,12 +238,63 @@ def check_rate(name, value):
         raise ValueError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
 
 
-def check_image_shape(input_shape):
-    """Gives `input_shape` as a tuple (height, width, channels); raises `ValueError` if it is none."""
+def check_choice(name, value, choices):
+    """Raises `ValueError` unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ValueError(
+            f"{name} has to be one of {', '.join(map(repr, choices))}; received {name}={value!r}"
+        )
+
+
+def check_odd(name, value):
+    """Raises `ValueError` unless `value` is an odd integer, so that a kernel has a middle."""
+    check_integer(name, value, 1)
+    if value % 2 == 0:
+        raise ValueError(f"{name} has to be odd; received {name}={value}")
+
+
+def check_stages(arguments, *names):
+    """Raises `ValueError` unless the arguments `names` have positive integers, one for each stage."""
+    for name in names:
+        for value in arguments[name]:
+            check_integer(f"each number of {name}", value, 1)
+    if not arguments[names[0]] or len({len(arguments[name]) for name in names}) > 1:
+        received = ", ".join(f"{name}={arguments[name]}" for name in names)
+        raise ValueError(f"{', '.join(names)} need one number for each stage; received {received}")
+
+
+def check_embedding(embedding, input_shape, patch_size):
+    """Raises `ValueError` unless images of `input_shape` can be embedded so."""
+    check_choice("embedding", embedding, ("patches", "convolutions"))
+    check_image_shape(input_shape, patch_size)
+    if embedding == "convolutions" and patch_size != 1:
+        raise ValueError(
+            f"with convolutions a token is one pixel, patch_size=1; received patch_size={patch_size}"
+        )
+
+
+def check_divides(name, divisor, of, whole):
+    """Raises `ValueError` unless `divisor`, the argument `name`, divides `whole`, called `of`."""
+    if whole % divisor:
+        raise ValueError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
+
+
+def check_image_shape(input_shape, patch_size=1):
+    """Gives `input_shape` as a tuple (height, width, channels).
+
+    Raises:
+        ValueError: it is none, or `patch_size` does not divide its sides.
+    """
     shape = tuple(input_shape) if isinstance(input_shape, list | tuple) else (input_shape,)
     if len(shape) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape):
         raise ValueError(
             f"input_shape has to be (height, width, channels), three positive integers; "
             f"received input_shape={input_shape!r}"
+        )
+    check_integer("patch_size", patch_size, 1)
+    if shape[0] % patch_size or shape[1] % patch_size:
+        raise ValueError(
+            f"patch_size has to divide height and width; "
+            f"received patch_size={patch_size}, input_shape={shape}"
         )
     return shape

@@ -8,11 +8,14 @@ Differs from the authors' program in form only: all groups live in one tensor `(
 groups, dim)` and are computed at once; any rectangular image is taken.
 """
 
+import functools
+
 import keras
 from keras import layers
 
-from hsvit_keras.layers import ClassToken, FirstToken, GroupLayerNormalization, PositionEmbedding, TileTokens
+from hsvit_keras.layers import FirstToken, GroupLayerNormalization, TileTokens
 from hsvit_keras.models import blocks
+from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Table 1: strides of the pooling by image size, so that the map before attention is 8 x 8.
@@ -25,7 +28,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class HSViT(keras.Model):
+class HSViT(ImageClassifier):
     """Horizontally scalable vision transformer, a Functional graph from images to logits.
 
     | model        | input       | classes | parameters | MACs    |
@@ -89,99 +92,44 @@ class HSViT(keras.Model):
         name="hsvit",
         **kwargs,
     ):
-        input_shape = blocks.check_image_shape(input_shape)
-        filters, pool_strides = tuple(filters), tuple(pool_strides)
-        kernel_sizes = _one_a_stage(kernel_sizes, filters)
-        _check_arguments(
-            input_shape,
-            num_classes,
-            filters,
-            kernel_sizes,
-            pool_strides,
-            attention_groups,
-            depth,
-            hidden_dim,
-            num_heads,
-            dropout_rate,
-            use_convolution,
-        )
-        policy = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
+        arguments = constructor_arguments(locals())
+        arguments["kernel_sizes"] = _one_a_stage(kernel_sizes, filters)
+        _check_arguments(arguments)
 
-        # === Functional model ===
-        with blocks.dtype_scope(policy):
-            image = keras.Input(input_shape, name="image")
+        def build(image):
             if use_convolution:
                 maps = image
-                for i, stage in enumerate(zip(filters, kernel_sizes, pool_strides, strict=True)):
+                stages = zip(filters, arguments["kernel_sizes"], pool_strides, strict=True)
+                for i, stage in enumerate(stages):
                     maps = _convolutional_stage(maps, *stage, name=f"stage{i}")
                 tokens = _embed_maps(maps, hidden_dim, dropout_rate)
             else:
                 tokens = TileTokens(filters[-1], name="tile_tokens")(_maps_as_tokens(image))
             if attention_groups:
-                tokens = _split_groups(tokens, attention_groups)
-                tokens = PositionEmbedding(name="position_embedding")(ClassToken(name="class_token")(tokens))
+                tokens = blocks.with_class_token(_split_groups(tokens, attention_groups))
+                project = blocks.group_dense(attention_groups, hidden_dim)
+                mixer = blocks.attention("softmax", num_heads, project, project, dropout_rate=dropout_rate)
                 for i in range(depth):
-                    tokens = blocks.residual_attention(
-                        tokens,
-                        GroupLayerNormalization(name=f"block{i}_norm"),
-                        lambda name: blocks.group_dense(attention_groups, hidden_dim, name),
-                        num_heads,
-                        dropout_rate,
-                        name=f"block{i}",
-                    )
+                    norm = GroupLayerNormalization(name=f"block{i}_norm")
+                    attend = functools.partial(mixer, name=f"block{i}_attention")
+                    tokens = blocks.residual(tokens, norm, attend, name=f"block{i}")
                 tokens = FirstToken(name="class_tokens")(tokens)
                 tokens = layers.Reshape((attention_groups, hidden_dim), name="group_answers")(tokens)
             features = layers.GlobalAveragePooling1D(name="mean_answer")(tokens)
             features = layers.LayerNormalization(epsilon=1e-5, name="head_norm")(features)
-            logits = layers.Dense(num_classes, name="head")(features)
-        super().__init__(inputs=image, outputs=logits, name=name, **kwargs)
+            return layers.Dense(num_classes, name="head")(features)
 
-        # === Config ===
-        self.image_shape = input_shape
-        self.num_classes = num_classes
-        self.filters = filters
-        self.kernel_sizes = kernel_sizes
-        self.pool_strides = pool_strides
-        self.attention_groups = attention_groups
-        self.depth = depth
-        self.hidden_dim = hidden_dim
-        self.num_heads = num_heads
-        self.dropout_rate = dropout_rate
-        self.use_convolution = use_convolution
-        self.graph_policy = policy
-
-    def get_config(self):
-        return {
-            "input_shape": self.image_shape,
-            "num_classes": self.num_classes,
-            "filters": self.filters,
-            "kernel_sizes": self.kernel_sizes,
-            "pool_strides": self.pool_strides,
-            "attention_groups": self.attention_groups,
-            "depth": self.depth,
-            "hidden_dim": self.hidden_dim,
-            "num_heads": self.num_heads,
-            "dropout_rate": self.dropout_rate,
-            "use_convolution": self.use_convolution,
-            "dtype": keras.dtype_policies.serialize(self.graph_policy),
-            "name": self.name,
-            "trainable": self.trainable,
-        }
+        super().__init__(build, arguments, **kwargs)
 
 
 def _convolutional_stage(maps, filters, kernel_size, pool_stride, name):
-    """Two convolutions and a max pooling; padding is symmetric, as in the authors' program."""
+    """Two convolutions and a max pooling, all with symmetric padding."""
     for j, size in enumerate((kernel_size, 3)):
-        if size % 2 == 0:  # symmetric padding of an even kernel grows the map: not what "same" means
-            maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad{j}")(maps)
-        padding = "same" if size % 2 else "valid"
-        maps = layers.Conv2D(filters, size, padding=padding, use_bias=False, name=f"{name}_conv{j}")(maps)
+        maps = blocks.convolution(maps, filters, size, 1, False, f"{name}_conv{j}")
         maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm{j}")(maps)
         maps = layers.ReLU(name=f"{name}_relu{j}")(maps)
     if pool_stride > 1:
-        if kernel_size > 1:  # zeros are as good as minus infinity behind a ReLU
-            maps = layers.ZeroPadding2D(kernel_size // 2, name=f"{name}_pool_pad")(maps)
-        maps = layers.MaxPooling2D(kernel_size, pool_stride, name=f"{name}_pool")(maps)
+        maps = blocks.max_pooling(maps, kernel_size, pool_stride, f"{name}_pool")
     return maps
 
 
@@ -212,20 +160,16 @@ def _one_a_stage(kernel_sizes, filters):
     return tuple(kernel_sizes)
 
 
-def _check_arguments(
-    input_shape, num_classes, filters, kernel_sizes, pool_strides, attention_groups, depth,
-    hidden_dim, num_heads, dropout_rate, use_convolution,
-):  # fmt: skip
-    blocks.check_integer("num_classes", num_classes, 1)
+def _check_arguments(arguments):
+    input_shape, filters = blocks.check_image_shape(arguments["input_shape"]), arguments["filters"]
+    kernel_sizes, pool_strides = arguments["kernel_sizes"], arguments["pool_strides"]
+    hidden_dim, attention_groups = arguments["hidden_dim"], arguments["attention_groups"]
+    blocks.check_integer("num_classes", arguments["num_classes"], 1)
     blocks.check_integer("hidden_dim", hidden_dim, 1)
     blocks.check_integer("attention_groups", attention_groups, 0)
-    blocks.check_rate("dropout_rate", dropout_rate)
-    for name, values in (
-        ("filters", filters),
-        ("kernel_sizes", kernel_sizes),
-        ("pool_strides", pool_strides),
-    ):
-        for value in values:
+    blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    for name in ("filters", "kernel_sizes", "pool_strides"):
+        for value in arguments[name]:
             blocks.check_integer(f"each number of {name}", value, 1)
     if not filters or not len(filters) == len(kernel_sizes) == len(pool_strides):
         raise ValueError(
@@ -233,18 +177,11 @@ def _check_arguments(
             f"filters={filters}, kernel_sizes={kernel_sizes}, pool_strides={pool_strides}"
         )
     if attention_groups:
-        blocks.check_integer("depth", depth, 1)
-        blocks.check_integer("num_heads", num_heads, 1)
-        if filters[-1] % attention_groups:
-            raise ValueError(
-                "attention_groups has to divide the kernels of the last stage; "
-                f"received attention_groups={attention_groups}, filters[-1]={filters[-1]}"
-            )
-        if hidden_dim % num_heads:
-            raise ValueError(
-                f"num_heads has to divide hidden_dim; received num_heads={num_heads}, hidden_dim={hidden_dim}"
-            )
-    if use_convolution:
+        blocks.check_integer("depth", arguments["depth"], 1)
+        blocks.check_integer("num_heads", arguments["num_heads"], 1)
+        blocks.check_divides("attention_groups", attention_groups, "filters[-1]", filters[-1])
+        blocks.check_divides("num_heads", arguments["num_heads"], "hidden_dim", hidden_dim)
+    if arguments["use_convolution"]:
         _check_pooling(input_shape, kernel_sizes, pool_strides)
     elif hidden_dim != input_shape[0] * input_shape[1]:
         raise ValueError(

@@ -14,6 +14,10 @@ GROUPED = RNG.normal(size=(2, 5, 3, 12)).astype("float32")
 LAYERS = {
     "class_token": (layers.ClassToken(), [TOKENS]),
     "class_token_of_groups": (layers.ClassToken(), [GROUPED]),
+    "two_class_tokens": (layers.ClassToken(2), [TOKENS]),
+    "join_tokens": (layers.JoinTokens(), [TOKENS, 2 * TOKENS[:, :3]]),
+    "token_range": (layers.TokenRange(1, 3), [TOKENS]),
+    "token_range_to_the_end": (layers.TokenRange(2), [GROUPED]),
     "position_embedding": (layers.PositionEmbedding(), [TOKENS]),
     "position_embedding_of_groups": (layers.PositionEmbedding(), [GROUPED]),
     "first_token": (layers.FirstToken(), [TOKENS]),
@@ -95,6 +99,33 @@ def test_position_embedding_adds_one_vector_a_token(tokens):
 @pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
 def test_first_token(tokens):
     np.testing.assert_array_equal(numpy(layers.FirstToken()(tokens)), tokens[:, :1])
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 2), (1, 5), (2, None)])
+@pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
+def test_token_range(tokens, start, stop):
+    np.testing.assert_array_equal(numpy(layers.TokenRange(start, stop)(tokens)), tokens[:, start:stop])
+
+
+def test_two_class_tokens_keep_their_order():
+    layer = layers.ClassToken(2)
+    layer.build(TOKENS.shape)
+    learned = RNG.normal(size=(2, 12)).astype("float32")
+    layer.set_weights([learned])
+    result = numpy(layer(TOKENS))
+    np.testing.assert_array_equal(result[:, :2], np.broadcast_to(learned, (2, 2, 12)))
+    np.testing.assert_array_equal(result[:, 2:], TOKENS)
+
+
+def test_join_tokens():
+    front, back = TOKENS[:, :2], 3 * TOKENS
+    result = numpy(layers.JoinTokens()(front, back))
+    np.testing.assert_array_equal(result, np.concatenate([front, back], axis=1))
+
+
+def test_joined_tokens_have_the_same_dim():
+    with pytest.raises(ValueError, match=r"\(2, 5, 12\) and \(2, 5, 6\)"):
+        layers.JoinTokens()(TOKENS, TOKENS[:, :, :6])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""Attention of the X-former files: the four kinds, by the names that their packages use."""
+
+from hsvit_keras.checkpoints import tensors as read
+
+# What the authors' constructors may say of attention; those without influence on our graph included.
+SETTINGS = (
+    "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
+    "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
+    "residual_conv_kernel", "padded_length",
+)  # fmt: skip
+
+
+def arguments(kind, config):
+    """The settings of a kind of attention, from those of the authors' constructors that there are."""
+    if kind == "performer":
+        return {
+            "num_features": config.get("nb_features"),
+            "kernel": "relu" if config.get("generalized_attention") else "softmax",
+            "local_heads": config.get("local_attn_heads", 0),
+            "window_size": config.get("local_window_size", 256),
+            "batch_maximum": True,
+        }
+    if kind == "linformer":
+        return {"projected_tokens": config.get("k", 64)}
+    if kind == "nystrom":
+        return {
+            "num_landmarks": config.get("num_landmarks", 64),
+            "iterations": config.get("pinv_iterations", 6),
+            "residual_kernel": config.get("residual_conv_kernel", 33),
+            "batch_maximum": True,
+        }
+    return {}
+
+
+def load(kind, model, tensors, layer, name):
+    """Hands one attention over.
+
+    Args:
+        kind: str, one of `hsvit_keras.models.blocks.ATTENTION` or `"fourier"`.
+        model: `keras.Model`.
+        tensors: `Tensors`.
+        layer: str, what the names of our layers start with.
+        name: str, the authors' module.
+    """
+    if kind == "fourier":
+        return
+    parts = ("query", "key") if kind == "linformer" else ("query", "key", "value")
+    projections = [model.get_layer(f"{layer}_{part}") for part in parts]
+    core, output = model.get_layer(layer), model.get_layer(f"{layer}_output")
+    if kind in ("softmax", "nystrom"):
+        read.fused_dense(projections, tensors, f"{name}.to_qkv")
+        read.dense(output, tensors, f"{name}.to_out.0")
+    else:
+        for projection, part in zip(projections, parts, strict=True):
+            read.dense(projection, tensors, f"{name}.to_{part[0]}")
+        read.dense(output, tensors, f"{name}.to_out")
+    if kind == "nystrom":
+        size, _, heads, _ = core.residual.shape
+        kernel = tensors.take(f"{name}.res_conv.weight", (heads, 1, size, 1))
+        core.set_weights([kernel.transpose(2, 3, 0, 1)])
+    elif kind == "performer":
+        matrix = tensors.take(f"{name}.fast_attention.projection_matrix", core.projection.shape)
+        core.set_weights([matrix])
+    elif kind == "linformer":
+        kept, length = core.projection.shape
+        core.set_weights([tensors.take(f"{name}.proj_k", (length, kept)).T])
+
+
+def load_block(model, tensors, ours, theirs):
+    """Hands a block of the X-former files over: attention and feed-forward, each with its normalization."""
+    read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{theirs}.0.norm")
+    load(model.attention, model, tensors, f"{ours}_attention", f"{theirs}.0.fn")
+    read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{theirs}.1.norm")
+    read.dense(model.get_layer(f"{ours}_mlp_hidden"), tensors, f"{theirs}.1.fn.net.0")
+    read.dense(model.get_layer(f"{ours}_mlp_output"), tensors, f"{theirs}.1.fn.net.3")

@@ -1,0 +1,46 @@
+"""DeiT checkpoints of https://github.com/facebookresearch/deit, a `VisionTransformer` of timm 0.4.12."""
+
+import numpy as np
+
+from hsvit_keras.checkpoints import tensors as read
+from hsvit_keras.checkpoints import timm_blocks
+from hsvit_keras.models import VisionTransformer
+
+ARCHITECTURES = ("deit",)
+REQUIRED = ("img_size", "patch_size", "num_classes", "embed_dim", "depth", "num_heads")
+OPTIONAL = ("mlp_ratio", "qkv_bias", "distilled", "norm_eps", "in_chans")
+
+
+def build(architecture, config, input_shape):
+    """The model that the authors' constructor arguments describe.
+
+    Args:
+        architecture: str, `"deit"`.
+        config: dict of the arguments of `VisionTransformer`.
+        input_shape: (height, width, channels) in pixels; square of side `img_size` by default.
+    """
+    side, dim = config["img_size"], config["embed_dim"]
+    return VisionTransformer(
+        input_shape=input_shape or (side, side, config.get("in_chans", 3)),
+        num_classes=config["num_classes"],
+        patch_size=config["patch_size"],
+        hidden_dim=dim,
+        depth=config["depth"],
+        num_heads=config["num_heads"],
+        mlp_dim=int(dim * config.get("mlp_ratio", 4)),
+        qkv_bias=config.get("qkv_bias", True),
+        distilled=config.get("distilled", False),
+        layer_norm_epsilon=config.get("norm_eps", 1e-6),
+    )
+
+
+def load(model, tensors):
+    """Hands the authors' tensors over to the layers of `model`."""
+    read.convolution(model.get_layer("patch_embedding"), tensors, "patch_embed.proj")
+    names = ("cls_token", "dist_token") if model.distilled else ("cls_token",)
+    tokens = [tensors.take(name, (1, 1, model.hidden_dim))[0] for name in names]
+    model.get_layer("class_token").set_weights([np.concatenate(tokens)])
+    read.embedding(model.get_layer("position_embedding"), tensors, "pos_embed")
+    for i in range(model.depth):
+        timm_blocks.block(model, tensors, f"block{i}", f"blocks.{i}")
+    timm_blocks.heads(model, tensors)

@@ -1,0 +1,139 @@
+"""CCT, CCP, CCL and CCN of the Vision X-formers, https://arxiv.org/abs/2107.02239.
+
+Compact convolutional transformers (https://arxiv.org/abs/2104.05704) with a choice of attention: convolutions
+with pooling make the tokens, a learned weighting makes the answer from all of them.
+
+As in the authors' program the second normalization of a block stands in the residual stream itself, and the
+feed-forward is four times as wide as a token.
+"""
+
+import keras
+from keras import layers
+
+from hsvit_keras.layers import PositionEmbedding, SequencePooling
+from hsvit_keras.models import blocks
+from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.registry import register_model
+
+# Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32.
+VARIANTS = {
+    "cct": {"attention": "softmax"},
+    "ccp": {"attention": "performer", "qkv_bias": True},
+    "ccl": {
+        "attention": "linformer",
+        "attention_arguments": {"projected_tokens": 64},
+        "shared_key_head": True,
+    },
+    "ccn": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+}
+TOKENIZER_FILTERS = 64
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class CompactTransformer(ImageClassifier):
+    """Compact convolutional transformer with a choice of attention, a Functional graph to logits.
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        num_classes: int, number of logits.
+        attention: str, `"softmax"`, `"performer"`, `"linformer"`, `"nystrom"` or `"fourier"`.
+        attention_arguments: dict, further arguments of the attention's layer in `hsvit_keras.layers`.
+        strides: sequence of int, stride of each convolution of the tokenizer in pixels.
+        kernel_size: int, odd, of the convolutions in pixels.
+        pool_size: int, odd, window of the pooling behind each convolution in pixels.
+        pool_stride: int, stride of the pooling in pixels.
+        hidden_dim: int, length of a token.
+        depth: int, blocks.
+        num_heads: int.
+        head_dim: int, length of a head's queries.
+        mlp_ratio: int, hidden width of the feed-forward over `hidden_dim`.
+        qkv_bias: bool, whether queries, keys and values have a bias.
+        shared_key_head: bool, whether all heads share one head of keys; for Linformer.
+        dropout_rate: float in [0, 1), of the feed-forward.
+        dtype: dtype policy of all layers; the global one by default.
+        name: str.
+
+    Raises:
+        ValueError: an argument has a value that does not fit.
+
+    References:
+        - [Compact Transformers](https://arxiv.org/abs/2104.05704), section 3
+        - [Resource-efficient Hybrid X-formers for Vision](https://arxiv.org/abs/2107.02239), Tables 3 and 4
+    """
+
+    def __init__(
+        self,
+        input_shape=(32, 32, 3),
+        num_classes=10,
+        attention="softmax",
+        attention_arguments=None,
+        strides=(1, 1, 1),
+        kernel_size=3,
+        pool_size=3,
+        pool_stride=1,
+        hidden_dim=128,
+        depth=4,
+        num_heads=4,
+        head_dim=32,
+        mlp_ratio=4,
+        qkv_bias=False,
+        shared_key_head=False,
+        dropout_rate=0.0,
+        dtype=None,
+        name="cct",
+        **kwargs,
+    ):
+        arguments = constructor_arguments(locals())
+        blocks.check_image_shape(input_shape)
+        for argument in (
+            "num_classes", "kernel_size", "pool_size", "pool_stride", "hidden_dim", "depth", "num_heads",
+            "head_dim", "mlp_ratio",
+        ):  # fmt: skip
+            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_odd("kernel_size", kernel_size)
+        blocks.check_odd("pool_size", pool_size)
+        blocks.check_rate("dropout_rate", dropout_rate)
+        mixer = blocks.attention(
+            attention,
+            num_heads,
+            project=blocks.dense(num_heads * head_dim, qkv_bias),
+            output=blocks.dense(hidden_dim),
+            key=blocks.dense(head_dim, qkv_bias) if shared_key_head else None,
+            **(attention_arguments or {}),
+        )
+
+        def build(image):
+            maps = image
+            for i, stride in enumerate(strides):
+                filters = hidden_dim if i == len(strides) - 1 else TOKENIZER_FILTERS
+                maps = blocks.convolution(maps, filters, kernel_size, stride, False, f"tokenizer_conv{i}")
+                maps = layers.ReLU(name=f"tokenizer_relu{i}")(maps)
+                maps = blocks.max_pooling(maps, pool_size, pool_stride, f"tokenizer_pool{i}")
+            tokens = PositionEmbedding(name="position_embedding")(blocks.flatten(maps, "map_tokens"))
+            norm = blocks.layer_norm(1e-5)
+            for i in range(depth):
+                tokens = _block(tokens, norm, mixer, mlp_ratio * hidden_dim, dropout_rate, f"block{i}")
+            tokens = norm("head_norm")(tokens)
+            scores = layers.Dense(1, name="head_scores")(tokens)
+            return layers.Dense(num_classes, name="head")(SequencePooling(name="head_pool")(tokens, scores))
+
+        super().__init__(build, arguments, **kwargs)
+
+
+def _block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
+    tokens = blocks.residual(
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
+    )
+    tokens = norm(f"{name}_mlp_norm")(tokens)
+    fed = blocks.feed_forward(tokens, mlp_dim, dropout_rate, f"{name}_mlp")
+    return layers.Add(name=f"{name}_mlp_add")([tokens, fed])
+
+
+for _name, _arguments in VARIANTS.items():
+    register_model(
+        _name,
+        CompactTransformer,
+        input_shape=(32, 32, 3),
+        num_classes=10,
+        arguments=lambda shape, chosen=_arguments: chosen,
+    )

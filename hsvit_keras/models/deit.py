@@ -1,0 +1,150 @@
+"""DeiT: Training data-efficient image transformers, https://arxiv.org/abs/2012.12877.
+
+The plain vision transformer with a class token. The distilled form has a second token and a second head,
+which a teacher trains; an answer is the mean of both heads. DeiT-Scaled are the same graph with the sizes of
+An Investigation on Hardware-Aware Vision Transformer Scaling.
+
+Differs from the authors' program: while training, too, the mean of the heads is the only output; the two are
+the outputs of the layers `head` and `head_distillation`.
+"""
+
+import keras
+
+from hsvit_keras.models import blocks
+from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.registry import register_model
+
+# d, h, e, r, I, p of the scaling paper: blocks, heads, dim of a head, ratio of the MLP, image, patch.
+VARIANTS = {
+    # DeiT, Table 1
+    "deit_tiny": (12, 3, 64, 4, 224, 16),
+    "deit_small": (12, 6, 64, 4, 224, 16),
+    "deit_base": (12, 12, 64, 4, 224, 16),
+    # Scaling, Table 1: where the search starts
+    "deit_scaled_start": (6, 2, 64, 4, 160, 16),
+    # Table 2: for FLOPs
+    "deit_scaled_tiny": (14, 4, 64, 4, 160, 16),
+    "deit_scaled_small": (20, 4, 64, 4, 256, 16),
+    "deit_scaled_base": (20, 6, 64, 4, 320, 16),
+    # Table 5: for the latency on two devices, each at two sizes
+    "deit_scaled_pixel3_e108": (16, 2, 108, 4, 160, 16),
+    "deit_scaled_pixel3_e142": (16, 2, 142, 4, 160, 16),
+    "deit_scaled_tx2_d6": (6, 4, 64, 16, 160, 16),
+    "deit_scaled_tx2_d10": (10, 4, 64, 16, 160, 16),
+    # Table 12: for the throughput on a V100
+    "deit_scaled_v100": (13, 5, 64, 4, 160, 16),
+    # Table 13: after random permutation
+    "deit_scaled_tiny_rp": (17, 4, 60, 5, 171, 19),
+    "deit_scaled_small_rp": (21, 4, 68, 5, 210, 15),
+}
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class VisionTransformer(ImageClassifier):
+    """Vision transformer of DeiT, plain or distilled, a Functional graph from images to logits.
+
+    | model                     | input         | parameters | distilled  |
+    | ------------------------- | ------------- | ---------- | ---------- |
+    | `deit_tiny`               | 224 x 224 x 3 | 5,717,416  | 5,910,800  |
+    | `deit_small`              | 224 x 224 x 3 | 22,050,664 | 22,436,432 |
+    | `deit_base`               | 224 x 224 x 3 | 86,567,656 | 87,338,192 |
+    | `deit_scaled_start`       | 160 x 160 x 3 | 1,430,376  | 1,559,632  |
+    | `deit_scaled_tiny`        | 160 x 160 x 3 | 11,537,128 | 11,794,640 |
+    | `deit_scaled_small`       | 256 x 256 x 3 | 16,315,624 | 16,573,136 |
+    | `deit_scaled_base`        | 320 x 320 x 3 | 36,324,712 | 36,710,480 |
+    | `deit_scaled_pixel3_e108` | 160 x 160 x 3 | 9,408,448  | 9,625,880  |
+    | `deit_scaled_pixel3_e142` | 160 x 160 x 3 | 16,077,956 | 16,363,524 |
+    | `deit_scaled_tx2_d6`      | 160 x 160 x 3 | 14,674,664 | 14,932,176 |
+    | `deit_scaled_tx2_d10`     | 160 x 160 x 3 | 24,137,448 | 24,394,960 |
+    | `deit_scaled_v100`        | 160 x 160 x 3 | 16,628,840 | 16,950,480 |
+    | `deit_scaled_tiny_rp`     | 171 x 171 x 3 | 14,287,480 | 14,528,960 |
+    | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 |
+
+    Each has a form `..._distilled`. Trainable parameters with 1000 classes.
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        num_classes: int, number of logits.
+        patch_size: int, side of a patch in pixels; divides height and width.
+        hidden_dim: int, length of a token.
+        depth: int, blocks.
+        num_heads: int; divides `hidden_dim`.
+        mlp_dim: int, hidden width of the feed-forward.
+        qkv_bias: bool, whether queries, keys and values have a bias.
+        distilled: bool, whether there is a distillation token with a head of its own.
+        layer_norm_epsilon: float, added to the variance in each layer normalization.
+        dropout_rate: float in [0, 1), of the feed-forward.
+        dtype: dtype policy of all layers; the global one by default.
+        name: str.
+
+    Raises:
+        ValueError: an argument has a value that does not fit.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.create_model("deit_tiny", input_shape=(64, 64, 3), num_classes=200)
+    logits = model(np.zeros((1, 64, 64, 3), "float32"))  # (1, 200)
+    ```
+
+    References:
+        - [DeiT](https://arxiv.org/abs/2012.12877), Table 1
+        - An Investigation on Hardware-Aware Vision Transformer Scaling, Tables 1, 2, 5, 12 and 13
+    """
+
+    def __init__(
+        self,
+        input_shape=(224, 224, 3),
+        num_classes=1000,
+        patch_size=16,
+        hidden_dim=192,
+        depth=12,
+        num_heads=3,
+        mlp_dim=768,
+        qkv_bias=True,
+        distilled=False,
+        layer_norm_epsilon=1e-6,
+        dropout_rate=0.0,
+        dtype=None,
+        name="deit",
+        **kwargs,
+    ):
+        arguments = constructor_arguments(locals())
+        blocks.check_image_shape(input_shape, patch_size)
+        for argument in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim"):
+            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
+        blocks.check_rate("dropout_rate", dropout_rate)
+
+        def build(image):
+            tokens = blocks.patch_embedding(image, patch_size, hidden_dim)
+            tokens = blocks.with_class_token(tokens, count=2 if distilled else 1)
+            norm = blocks.layer_norm(layer_norm_epsilon)
+            mixer = blocks.attention(
+                "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
+            )
+            for i in range(depth):
+                tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
+            return blocks.logits_of_class_tokens(tokens, norm, num_classes, distilled)
+
+        super().__init__(build, arguments, **kwargs)
+
+
+def _register(name, depth, num_heads, head_dim, mlp_ratio, side, patch_size, distilled):
+    hidden_dim = num_heads * head_dim
+    arguments = {
+        "patch_size": patch_size, "hidden_dim": hidden_dim, "depth": depth, "num_heads": num_heads,
+        "mlp_dim": mlp_ratio * hidden_dim, "distilled": distilled,
+    }  # fmt: skip
+    register_model(
+        name,
+        VisionTransformer,
+        input_shape=(side, side, 3),
+        num_classes=1000,
+        arguments=lambda shape: arguments,
+    )
+
+
+for _name, _factors in VARIANTS.items():
+    _register(_name, *_factors, distilled=False)
+    _register(f"{_name}_distilled", *_factors, distilled=True)

@@ -1,0 +1,217 @@
+"""DHVT: Bridging the Gap Between ViTs and CNNs on Small Datasets, https://arxiv.org/abs/2210.05958.
+
+Three things make up for little data: patches by a few convolutions (SOPE), a feed-forward of convolutions
+whose map also weighs the class token (DAFF), and in each attention one more token for each head, made from
+the mean of what the head sees (HI-MHSA). There are no positions.
+
+Differs from the authors' program in form only: the affine transformations are depthwise convolutions of size
+1, and any rectangular image is taken.
+"""
+
+import keras
+from keras import layers
+
+from hsvit_keras.layers import FirstToken, JoinTokens, PositionEmbedding, TokenRange
+from hsvit_keras.models import blocks
+from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.registry import register_model
+
+# Supplement, Table 11: image, classes, patch, heads, dim; 12 blocks. The models of Table 10, CIFAR-100 at
+# 224 x 224, are those of DomainNet with 100 classes.
+VARIANTS = {
+    "dhvt_t_cifar_p4": (32, 100, 4, 4, 192),
+    "dhvt_t_cifar_p2": (32, 100, 2, 4, 192),
+    "dhvt_s_cifar_p4": (32, 100, 4, 8, 384),
+    "dhvt_s_cifar_p2": (32, 100, 2, 8, 384),
+    "dhvt_t_domainnet": (224, 345, 16, 4, 192),
+    "dhvt_s_domainnet": (224, 345, 16, 6, 384),
+    "dhvt_t_imagenet": (224, 1000, 16, 3, 192),
+    "dhvt_s_imagenet": (224, 1000, 16, 6, 384),
+}
+MLP_RATIO = 4
+SQUEEZE_RATIO = 4
+# The dim over the filters of each convolution that makes the patches, all with stride 2.
+_PATCHES = {2: (1,), 4: (2, 1), 16: (8, 4, 2, 1)}
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class DHVT(ImageClassifier):
+    """Dynamic hybrid vision transformer, a Functional graph from images to logits.
+
+    | model              | input         | classes | parameters |
+    | ------------------ | ------------- | ------- | ---------- |
+    | `dhvt_t_cifar_p4`  | 32 x 32 x 3   | 100     | 6,008,650  |
+    | `dhvt_t_cifar_p2`  | 32 x 32 x 3   | 100     | 5,845,162  |
+    | `dhvt_s_cifar_p4`  | 32 x 32 x 3   | 100     | 23,425,450 |
+    | `dhvt_s_cifar_p2`  | 32 x 32 x 3   | 100     | 22,766,698 |
+    | `dhvt_t_domainnet` | 224 x 224 x 3 | 345     | 6,105,975  |
+    | `dhvt_s_domainnet` | 224 x 224 x 3 | 345     | 23,788,431 |
+    | `dhvt_t_imagenet`  | 224 x 224 x 3 | 1000    | 6,267,334  |
+    | `dhvt_s_imagenet`  | 224 x 224 x 3 | 1000    | 24,040,606 |
+
+    Trainable parameters. Table 11 prints 6.2 M and 24.1 M for the models of ImageNet.
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        num_classes: int, number of logits.
+        patch_size: int, 2, 4 or 16, side of a patch in pixels; divides height and width.
+        hidden_dim: int, length of a token; a multiple of 4 and of `patch_size / 2`.
+        depth: int, blocks.
+        num_heads: int, heads and head tokens; divides `hidden_dim`.
+        mlp_dim: int, channels inside the feed-forward.
+        qkv_bias: bool, whether queries, keys and values have a bias.
+        layer_norm_epsilon: float, added to the variance in each layer normalization but for that of
+            the head tokens, which has 1e-5.
+        dtype: dtype policy of all layers; the global one by default.
+        name: str.
+
+    Raises:
+        ValueError: an argument has a value that does not fit.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.create_model("dhvt_t_cifar_p4", num_classes=10)
+    logits = model(np.zeros((1, 32, 32, 3), "float32"))  # (1, 10)
+    ```
+
+    References:
+        - [DHVT](https://arxiv.org/abs/2210.05958), section 3; supplement, section 1 and Table 11
+    """
+
+    def __init__(
+        self,
+        input_shape=(32, 32, 3),
+        num_classes=100,
+        patch_size=4,
+        hidden_dim=192,
+        depth=12,
+        num_heads=4,
+        mlp_dim=768,
+        qkv_bias=True,
+        layer_norm_epsilon=1e-6,
+        dtype=None,
+        name="dhvt",
+        **kwargs,
+    ):
+        arguments = constructor_arguments(locals())
+        blocks.check_choice("patch_size", patch_size, tuple(_PATCHES))
+        blocks.check_image_shape(input_shape, patch_size)
+        for argument in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim"):
+            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
+        blocks.check_divides("the squeeze ratio", SQUEEZE_RATIO, "hidden_dim", hidden_dim)
+        blocks.check_divides("half the patch_size", patch_size // 2, "hidden_dim", hidden_dim)
+
+        def build(image):
+            maps = _patches(image, patch_size, hidden_dim)
+            grid = maps.shape[1:3]
+            tokens = blocks.with_class_token(blocks.flatten(maps, "patch_tokens"), positions=False)
+            norm = blocks.layer_norm(layer_norm_epsilon)
+            mixer = _with_head_tokens(
+                blocks.attention(
+                    "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
+                ),
+                num_heads,
+            )
+            for i in range(depth):
+                tokens = _block(tokens, norm, mixer, grid, mlp_dim, f"block{i}")
+            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
+
+        super().__init__(build, arguments, **kwargs)
+
+
+def _block(tokens, norm, mixer, grid, mlp_dim, name):
+    tokens = blocks.residual(
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
+    )
+    return blocks.residual(
+        tokens,
+        norm(f"{name}_mlp_norm"),
+        lambda x: _feed_forward(x, grid, mlp_dim, f"{name}_mlp"),
+        f"{name}_mlp",
+    )
+
+
+def _patches(image, patch_size, hidden_dim):
+    """SOPE, sequential overlapping patch embedding: the map of the tokens."""
+    maps = _affine(image, "patch_affine_in")
+    ratios = _PATCHES[patch_size]
+    for i, ratio in enumerate(ratios):
+        maps = blocks.convolution(maps, hidden_dim // ratio, 3, 2, False, f"patch_conv{i}")
+        maps = _batch_norm(maps, f"patch_norm{i}")
+        if i < len(ratios) - 1 or len(ratios) == 1:  # the last has none, but for the only one
+            maps = layers.Activation("gelu", name=f"patch_gelu{i}")(maps)
+    return _affine(maps, "patch_affine_out")
+
+
+def _affine(maps, name):
+    """A gain and an offset for each channel, at first 1 and 0."""
+    return layers.DepthwiseConv2D(1, depthwise_initializer="ones", name=name)(maps)
+
+
+def _with_head_tokens(attention, num_heads):
+    """HI-MHSA: attention with one more token for each head, whose answers are added to the class token's."""
+
+    def mix(tokens, name):
+        count = tokens.shape[1]
+        heads = _head_tokens(tokens, num_heads, f"{name}_heads")
+        mixed = attention(JoinTokens(name=f"{name}_heads_join")(tokens, heads), name)
+        heads = TokenRange(count, name=f"{name}_heads_answers")(mixed)
+        heads = layers.GlobalAveragePooling1D(keepdims=True, name=f"{name}_heads_mean_answer")(heads)
+        first = layers.Add(name=f"{name}_heads_add")([FirstToken(name=f"{name}_class_token")(mixed), heads])
+        patches = TokenRange(1, count, name=f"{name}_patches")(mixed)
+        return JoinTokens(name=f"{name}_join")(first, patches)
+
+    return mix
+
+
+def _head_tokens(tokens, num_heads, name):
+    """`(batch, num_heads, dim)`: each head's part of the mean token, spread over all heads."""
+    dim = tokens.shape[-1]
+    mean = layers.GlobalAveragePooling1D(name=f"{name}_mean")(tokens)
+    heads = layers.Reshape((num_heads, dim // num_heads), name=f"{name}_split")(mean)
+    heads = layers.Dense(dim, name=f"{name}_dense")(heads)
+    heads = layers.Reshape((num_heads * num_heads, dim // num_heads), name=f"{name}_parts")(heads)
+    heads = layers.LayerNormalization(epsilon=1e-5, name=f"{name}_norm")(heads)
+    heads = layers.Activation("gelu", name=f"{name}_gelu")(heads)
+    heads = layers.Reshape((num_heads, dim), name=f"{name}_tokens")(heads)
+    return PositionEmbedding(name=f"{name}_embedding")(heads)
+
+
+def _feed_forward(tokens, grid, mlp_dim, name):
+    """DAFF, dynamic aggregation feed-forward: convolutions of the map, whose mean weighs the class token."""
+    dim = tokens.shape[-1]
+    maps = blocks.as_maps(TokenRange(1, name=f"{name}_patches")(tokens), grid, f"{name}_maps")
+    maps = blocks.convolution(maps, mlp_dim, 1, 1, True, f"{name}_conv0")
+    maps = layers.Activation("gelu", name=f"{name}_gelu0")(_batch_norm(maps, f"{name}_norm0"))
+    near = blocks.depthwise_convolution(maps, 3, 1, 1, True, f"{name}_conv1")
+    near = layers.Activation("gelu", name=f"{name}_gelu1")(_batch_norm(near, f"{name}_norm1"))
+    maps = layers.Add(name=f"{name}_near_add")([maps, near])
+    maps = _batch_norm(blocks.convolution(maps, dim, 1, 1, True, f"{name}_conv2"), f"{name}_norm2")
+
+    weight = layers.GlobalAveragePooling2D(name=f"{name}_squeeze")(maps)
+    weight = layers.Dense(dim // SQUEEZE_RATIO, name=f"{name}_compress")(weight)
+    weight = layers.Activation("gelu", name=f"{name}_compress_gelu")(weight)
+    weight = layers.Dense(dim, name=f"{name}_excite")(weight)
+    weight = layers.Reshape((1, dim), name=f"{name}_weight")(weight)
+    first = layers.Multiply(name=f"{name}_scale")([FirstToken(name=f"{name}_class_token")(tokens), weight])
+    return JoinTokens(name=f"{name}_join")(first, blocks.flatten(maps, f"{name}_tokens"))
+
+
+def _batch_norm(maps, name):
+    return layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=name)(maps)
+
+
+def _register(name, side, num_classes, patch_size, num_heads, hidden_dim):
+    arguments = {
+        "patch_size": patch_size, "hidden_dim": hidden_dim, "num_heads": num_heads,
+        "mlp_dim": MLP_RATIO * hidden_dim,
+    }  # fmt: skip
+    register_model(
+        name, DHVT, input_shape=(side, side, 3), num_classes=num_classes, arguments=lambda shape: arguments
+    )
+
+
+for _name, _variant in VARIANTS.items():
+    _register(_name, *_variant)

@@ -1,0 +1,212 @@
+"""HVT: Scalable Vision Transformers with Hierarchical Pooling, https://arxiv.org/abs/2103.10619.
+
+A vision transformer whose sequence is halved by max pooling behind some blocks, each time with new positions.
+There is no class token: the answer is made from the mean of the tokens that are left.
+
+The authors' program has one-dimensional max pooling alone. Average pooling and convolution (Table 3), pooling
+of the map of tokens (Table 9) and the model without pooling (Table 4) are written from the paper. A map is
+padded when it is pooled (28 - 14 - 7), which is what fits the number of parameters in Table 9.
+"""
+
+import keras
+from keras import layers
+
+from hsvit_keras.layers import PositionEmbedding
+from hsvit_keras.models import blocks
+from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.registry import register_model
+
+# Heads of dim 64, poolings, classes, and what else differs from 12 blocks and patches of 16 at 224 x 224.
+VARIANTS = {
+    # Tables 1, 2 and 4: trained on ImageNet; Table 4 on CIFAR-100, too
+    "hvt_ti_0": (3, 0, 1000, {}),
+    "hvt_ti_1": (3, 1, 1000, {}),
+    "hvt_scale_ti_4": (6, 4, 1000, {}),
+    "hvt_s_0": (6, 0, 1000, {}),
+    "hvt_s_1": (6, 1, 1000, {}),
+    "hvt_s_2": (6, 2, 1000, {}),
+    "hvt_s_3": (6, 3, 1000, {}),
+    "hvt_s_4": (6, 4, 1000, {}),  # Table 7 gives it other images
+    # Table 3: what reduces the sequence, on CIFAR-100 as all that follow
+    "hvt_s_4_average": (6, 4, 100, {"pooling": "average"}),
+    "hvt_s_4_convolution": (6, 4, 100, {"pooling": "convolution"}),
+    # Table 5: blocks
+    "hvt_s_4_d16": (6, 4, 100, {"depth": 16}),
+    "hvt_s_4_d20": (6, 4, 100, {"depth": 20}),
+    "hvt_s_4_d24": (6, 4, 100, {"depth": 24}),
+    # Table 6: heads; with 6 it is hvt_scale_ti_4
+    "hvt_ti_4": (3, 4, 100, {}),
+    "hvt_ti_4_h12": (12, 4, 100, {}),
+    "hvt_ti_4_h16": (16, 4, 100, {}),
+    # Table 8: patches
+    "hvt_s_4_p8": (6, 4, 100, {"patch_size": 8}),
+    "hvt_s_4_p32": (6, 4, 100, {"patch_size": 32}),
+    # Table 9: pooling of the map
+    "hvt_s_2_2d": (6, 2, 100, {"patch_size": 8, "pooling_axes": 2}),
+}
+HEAD_DIM = 64
+_POOLING = {
+    "max": (layers.MaxPooling1D, layers.MaxPooling2D),
+    "average": (layers.AveragePooling1D, layers.AveragePooling2D),
+    "convolution": (layers.Conv1D, layers.Conv2D),
+}
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class HVT(ImageClassifier):
+    """Hierarchical visual transformer, a Functional graph from images to logits.
+
+    | model                 | classes | parameters  |
+    | --------------------- | ------- | ----------- |
+    | `hvt_ti_0`            | 1000    | 5,717,032   |
+    | `hvt_ti_1`            | 1000    | 5,735,656   |
+    | `hvt_ti_4`            | 100     | 5,577,700   |
+    | `hvt_ti_4_h12`        | 100     | 86,011,492  |
+    | `hvt_ti_4_h16`        | 100     | 152,430,692 |
+    | `hvt_scale_ti_4`      | 1000    | 22,118,632  |
+    | `hvt_s_0`             | 1000    | 22,049,896  |
+    | `hvt_s_1`             | 1000    | 22,087,144  |
+    | `hvt_s_2`             | 1000    | 22,105,576  |
+    | `hvt_s_3`             | 1000    | 22,114,408  |
+    | `hvt_s_4`             | 1000    | 22,118,632  |
+    | `hvt_s_4_average`     | 100     | 21,772,132  |
+    | `hvt_s_4_convolution` | 100     | 23,543,140  |
+    | `hvt_s_4_d16`         | 100     | 28,869,988  |
+    | `hvt_s_4_d20`         | 100     | 35,967,844  |
+    | `hvt_s_4_d24`         | 100     | 43,065,700  |
+    | `hvt_s_4_p8`          | 100     | 21,988,708  |
+    | `hvt_s_4_p32`         | 100     | 22,547,812  |
+    | `hvt_s_2_2d`          | 100     | 21,802,084  |
+
+    Trainable parameters for images of 224 x 224 x 3.
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        num_classes: int, number of logits.
+        patch_size: int, side of a patch in pixels; divides height and width.
+        hidden_dim: int, length of a token.
+        depth: int, blocks.
+        num_heads: int; divides `hidden_dim`.
+        mlp_dim: int, hidden width of the feed-forward.
+        pool_every: int. There is a pooling behind the first block, and behind each block that is
+            `pool_every` blocks after one with a pooling; 0 for no pooling at all.
+        pooling: str, `"max"`, `"average"` or `"convolution"`.
+        pooling_axes: int, 1 to pool the sequence of tokens (row by row) without padding, 2 to pool their
+            map with padding.
+        pool_size: int, window of the pooling in tokens.
+        pool_stride: int, stride of the pooling in tokens.
+        qkv_bias: bool, whether queries, keys and values have a bias.
+        layer_norm_epsilon: float, added to the variance in each layer normalization.
+        dropout_rate: float in [0, 1), of the feed-forward.
+        dtype: dtype policy of all layers; the global one by default.
+        name: str.
+
+    Raises:
+        ValueError: an argument has a value that does not fit, or a pooling has fewer tokens than its window.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.create_model("hvt_s_1", num_classes=100)
+    logits = model(np.zeros((1, 224, 224, 3), "float32"))  # (1, 100)
+    ```
+
+    References:
+        - [HVT](https://arxiv.org/abs/2103.10619)
+    """
+
+    def __init__(
+        self,
+        input_shape=(224, 224, 3),
+        num_classes=1000,
+        patch_size=16,
+        hidden_dim=192,
+        depth=12,
+        num_heads=3,
+        mlp_dim=768,
+        pool_every=12,
+        pooling="max",
+        pooling_axes=1,
+        pool_size=3,
+        pool_stride=2,
+        qkv_bias=True,
+        layer_norm_epsilon=1e-6,
+        dropout_rate=0.0,
+        dtype=None,
+        name="hvt",
+        **kwargs,
+    ):
+        arguments = constructor_arguments(locals())
+        _check_arguments(arguments)
+
+        def build(image):
+            tokens = blocks.patch_embedding(image, patch_size, hidden_dim)
+            tokens = PositionEmbedding(name="position_embedding")(tokens)
+            grid = [side // patch_size for side in input_shape[:2]]
+            norm = blocks.layer_norm(layer_norm_epsilon)
+            mixer = blocks.attention(
+                "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
+            )
+            for i in range(depth):
+                tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
+                if pool_every and i % pool_every == 0:
+                    name = f"block{i}_pool"
+                    if pooling_axes == 1:
+                        tokens = _pool(tokens, pooling, pool_size, pool_stride, name)
+                    else:
+                        maps = blocks.as_maps(tokens, grid, f"{name}_maps")
+                        maps = _pool(maps, pooling, pool_size, pool_stride, name)
+                        tokens, grid = blocks.flatten(maps, f"{name}_tokens"), maps.shape[1:3]
+                    tokens = PositionEmbedding(name=f"block{i}_position_embedding")(tokens)
+            features = layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens))
+            return layers.Dense(num_classes, name="head")(features)
+
+        super().__init__(build, arguments, **kwargs)
+
+
+def _pool(inputs, pooling, size, stride, name):
+    """Fewer tokens `(batch, tokens, dim)`, without padding, or smaller maps, with padding."""
+    axes = len(inputs.shape) - 2
+    layer = _POOLING[pooling][axes - 1]
+    filters = inputs.shape[-1:] if pooling == "convolution" else ()
+    return layer(*filters, size, stride, "valid" if axes == 1 else "same", name=name)(inputs)
+
+
+def _check_arguments(arguments):
+    shape = blocks.check_image_shape(arguments["input_shape"], arguments["patch_size"])
+    for name in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim", "pool_size", "pool_stride"):
+        blocks.check_integer(name, arguments[name], 1)
+    blocks.check_integer("pool_every", arguments["pool_every"], 0)
+    blocks.check_choice("pooling", arguments["pooling"], tuple(_POOLING))
+    blocks.check_choice("pooling_axes", arguments["pooling_axes"], (1, 2))
+    blocks.check_divides("num_heads", arguments["num_heads"], "hidden_dim", arguments["hidden_dim"])
+    blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    if arguments["pool_every"] and arguments["pooling_axes"] == 1:
+        _check_lengths(arguments, shape[0] * shape[1] // arguments["patch_size"] ** 2)
+
+
+def _check_lengths(arguments, tokens):
+    """Each pooling of the sequence has at least one whole window."""
+    size, stride = arguments["pool_size"], arguments["pool_stride"]
+    for i in range(0, arguments["depth"], arguments["pool_every"]):
+        if tokens < size:
+            raise ValueError(
+                f"the image has too few patches: the pooling behind block {i} has a window of {size} tokens "
+                f"and gets {tokens}; received input_shape={arguments['input_shape']}, "
+                f"patch_size={arguments['patch_size']}, pool_every={arguments['pool_every']}"
+            )
+        tokens = (tokens - size) // stride + 1
+
+
+def _register(name, num_heads, poolings, num_classes, others):
+    arguments = {
+        "hidden_dim": HEAD_DIM * num_heads, "num_heads": num_heads, "mlp_dim": 4 * HEAD_DIM * num_heads,
+        "pool_every": others.get("depth", 12) // poolings if poolings else 0, **others,
+    }  # fmt: skip
+    register_model(
+        name, HVT, input_shape=(224, 224, 3), num_classes=num_classes, arguments=lambda shape: arguments
+    )
+
+
+for _name, _variant in VARIANTS.items():
+    _register(_name, *_variant)

@@ -1,0 +1,170 @@
+"""DHVT: sizes of the paper, its three parts, and every argument that does not fit."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from tests import reference
+from tests.models.counting import outline, trainable
+
+ROWS = reference.load("param_counts")["dhvt"]["rows"]
+SMALL = {
+    "input_shape": (16, 24, 3), "num_classes": 5, "patch_size": 4, "hidden_dim": 16, "depth": 2,
+    "num_heads": 4, "mlp_dim": 32,
+}  # fmt: skip
+
+
+def name_of(row):
+    size = row["model"].split()[0].replace("-", "_").lower()
+    dataset = row.get("dataset", "DomainNet").lower()  # Table 10 has the heads of DomainNet
+    return f"{size}_{dataset}" + (f"_p{row['hyper']['patch']}" if dataset == "cifar" else "")
+
+
+def numpy(tensor):
+    return keras.ops.convert_to_numpy(tensor)
+
+
+def images(shape=SMALL["input_shape"]):
+    return np.random.default_rng(0).normal(size=(2, *shape)).astype("float32")
+
+
+def part(model, inputs, outputs):
+    return keras.Model(model.get_layer(inputs).output, model.get_layer(outputs).output)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{name_of(row)}-{row['classes']}")
+def test_parameters_of_the_paper(row):
+    assert trainable(name_of(row), num_classes=row["classes"]) == row["trainable"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{name_of(row)}-{row['classes']}")
+def test_settings_of_the_paper(row):
+    hyper = row["hyper"]
+    model = outline(name_of(row), num_classes=row["classes"])
+    side = hyper.get("image", 224)
+    assert model.input_shape == (None, side, side, 3)
+    assert (model.patch_size, model.num_heads) == (hyper["patch"], hyper["heads"])
+    assert model.hidden_dim == hyper["dim"]
+    assert model.depth == hyper.get("depth", 12)
+    assert model.mlp_dim == hyper.get("mlp_ratio", 4) * hyper["dim"]
+    assert model.get_layer("block0_mlp_compress").units == hyper["dim"] // hyper.get("se_reduction", 4)
+
+
+def test_every_variant_is_in_the_reference():
+    assert sorted({name_of(row) for row in ROWS}) == hsvit_keras.list_models("dhvt*")
+
+
+def test_table_of_the_docstring():
+    table = re.findall(r"\| `(\w+)` *\| (\d+) x \d+ x 3 *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.DHVT.__doc__)
+    assert sorted(row[0] for row in table) == hsvit_keras.list_models("dhvt*")
+    for name, side, classes, parameters in table:
+        assert f"{trainable(name, num_classes=int(classes)):,}" == parameters
+        assert outline(name, num_classes=int(classes)).input_shape[1] == int(side)
+
+
+@pytest.mark.parametrize(
+    ("patch_size", "filters", "gelus"),
+    [(2, [16], [0]), (4, [8, 16], [0]), (16, [2, 4, 8, 16], [0, 1, 2])],
+)
+def test_convolutions_of_the_patches(patch_size, filters, gelus):
+    """Supplement, section 1.2: the last convolution has no GELU, but the only one has."""
+    with keras.StatelessScope(initialize_variables=False):
+        model = hsvit_keras.DHVT(**{**SMALL, "patch_size": patch_size, "input_shape": (32, 48, 3)})
+    names = [layer.name for layer in model.layers]
+    convolutions = [model.get_layer(name) for name in names if name.startswith("patch_conv")]
+    convolutions = [layer for layer in convolutions if isinstance(layer, keras.layers.Conv2D)]
+    assert [layer.filters for layer in convolutions] == filters
+    assert [name for name in names if name.startswith("patch_gelu")] == [f"patch_gelu{i}" for i in gelus]
+    grid = model.get_layer("patch_affine_out").output.shape
+    assert grid == (None, 32 // patch_size, 48 // patch_size, 16)
+
+
+def test_affine_is_a_gain_and_an_offset_for_each_channel():
+    model = hsvit_keras.DHVT(**SMALL)
+    probe = keras.Model(model.input, model.get_layer("patch_affine_in").output)
+    np.testing.assert_array_equal(numpy(probe(images())), images())  # at first
+    gain, offset = np.array([1.0, -2.0, 0.5]), np.array([0.25, 0.0, -1.0])
+    model.get_layer("patch_affine_in").set_weights([gain.reshape(1, 1, 3, 1), offset])
+    np.testing.assert_allclose(numpy(probe(images())), images() * gain + offset, rtol=1e-6)
+
+
+def test_head_tokens():
+    """Supplement, section 1.3, in NumPy."""
+    model = hsvit_keras.DHVT(**SMALL)
+    tokens = np.random.default_rng(0).normal(size=(2, 25, 16)).astype("float32")
+    result = numpy(part(model, "block0_norm", "block0_attention_heads_embedding")(tokens))
+    kernel, bias = map(numpy, model.get_layer("block0_attention_heads_dense").weights)
+    position = numpy(model.get_layer("block0_attention_heads_embedding").position)
+    heads = tokens.astype("float64").reshape(2, 25, 4, 4).transpose(0, 2, 1, 3).mean(2)
+    heads = (heads @ kernel + bias).reshape(2, 4, 4, 4)
+    heads = (heads - heads.mean(-1, keepdims=True)) / np.sqrt(heads.var(-1, keepdims=True) + 1e-5)
+    gelu = numpy(keras.ops.gelu(heads.astype("float32"), approximate=False))
+    np.testing.assert_allclose(result, gelu.reshape(2, 4, 16) + position, atol=1e-5)
+
+
+def test_head_tokens_are_the_last_and_go_into_the_class_token():
+    model = hsvit_keras.DHVT(**SMALL)
+    joined = keras.Model(
+        model.get_layer("block0_attention_output").output, model.get_layer("block0_attention_join").output
+    )
+    answers = np.random.default_rng(0).normal(size=(2, 29, 16)).astype("float32")
+    expected = answers[:, :25].copy()
+    expected[:, 0] += answers[:, 25:].mean(1)
+    np.testing.assert_allclose(numpy(joined(answers)), expected, atol=1e-6)
+
+
+def test_feed_forward_scales_the_class_token_and_lets_it_into_no_patch():
+    """No sigmoid: the weight is as large as the last Dense layer makes it, and may be negative."""
+    model = hsvit_keras.DHVT(**SMALL)
+    kernel, bias = model.get_layer("block0_mlp_excite").get_weights()
+    model.get_layer("block0_mlp_excite").set_weights([0 * kernel, bias - 3])
+    feed = part(model, "block0_mlp_norm", "block0_mlp_join")
+    tokens = np.random.default_rng(0).normal(size=(2, 25, 16)).astype("float32")
+    before = numpy(feed(tokens))
+    np.testing.assert_allclose(before[:, 0], -3 * tokens[:, 0], rtol=1e-5)
+    tokens[:, 0] += 1
+    np.testing.assert_array_equal(numpy(feed(tokens))[:, 1:], before[:, 1:])
+
+
+def test_feed_forward_looks_at_the_neighbours_of_a_patch():
+    """A map of 4 x 6: patch (1, 2) reaches the nine around it and no other."""
+    model = hsvit_keras.DHVT(**SMALL)
+    feed = part(model, "block0_mlp_norm", "block0_mlp_join")
+    tokens = np.random.default_rng(0).normal(size=(1, 25, 16)).astype("float32")
+    changed = tokens.copy()
+    changed[:, 1 + 1 * 6 + 2] += 1
+    difference = np.abs(numpy(feed(changed)) - numpy(feed(tokens)))[0, 1:].max(-1).reshape(4, 6)
+    expected = np.zeros((4, 6), bool)
+    expected[0:3, 1:4] = True
+    np.testing.assert_array_equal(difference > 0, expected)
+
+
+def test_there_are_no_positions_but_those_of_the_head_tokens():
+    model = hsvit_keras.DHVT(**SMALL)
+    positions = [weight.path for weight in model.weights if weight.path.endswith("position")]
+    assert positions == [f"block{i}_attention_heads_embedding/position" for i in range(2)]
+
+
+WRONG = {
+    "patch": ({"patch_size": 8}, "patch_size has to be one of 2, 4, 16; received patch_size=8"),
+    "image": ({"input_shape": (16, 26, 3)}, r"patch_size=4, input_shape=\(16, 26, 3\)"),
+    "heads": ({"num_heads": 3}, "num_heads=3, hidden_dim=16"),
+    "squeeze": ({"hidden_dim": 18, "num_heads": 3}, "squeeze ratio=4, hidden_dim=18"),
+    "filters": (
+        {"hidden_dim": 12, "patch_size": 16, "input_shape": (16, 16, 3)},
+        "patch_size=8, hidden_dim=12",
+    ),
+    "no classes": ({"num_classes": 0}, "num_classes=0"),
+    "no block": ({"depth": 0}, "depth=0"),
+    "no channels": ({"input_shape": (16, 16)}, r"input_shape=\(16, 16\)"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_named(name):
+    arguments, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        hsvit_keras.DHVT(**{**SMALL, **arguments})

@@ -1,0 +1,153 @@
+"""The X-former families: counts of the paper, company of a batch, arguments that do not fit."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from hsvit_keras.layers import ChannelNormalization
+from tests import reference
+
+TABLES = reference.load("param_counts")["vix"]
+CIFAR = ("table1_cifar10", "table3_cifar10", "table5_pit_cifar10", "table6_rope_cifar10")
+TINY_IMAGENET = ("table2_tiny_imagenet", "table4_tiny_imagenet")
+# What torchsummary, and so the paper, does not count: parameters that stand in no layer.
+BARE = re.compile(r"class_token/|position|attention/projection$")
+
+
+def variant(name):
+    """`"HybridViTRoPE"` of the tables as the name of our variant."""
+    name = name.replace(" ", "").lower()
+    if name in ("mlpmixer", "hybridmlpmixer"):
+        return name.replace("mlpmixer", "_mlp_mixer").removeprefix("_")
+    hybrid, kind, rope = re.fullmatch(r"(hybrid)?(.*?)(rope)?", name).groups()
+    kind = f"pix_{kind}" if kind in ("pit", "pip", "pin") else kind
+    return f"{'hybrid_' if hybrid else ''}{kind}{'_rope' if rope else ''}"
+
+
+def rows(tables):
+    return [
+        (variant(row["model"]), row)
+        for table in tables
+        for row in TABLES[table]
+        if isinstance(row, dict) and "model" in row
+    ]
+
+
+def counts(name, **arguments):
+    """Trainable parameters, and those that the paper's tool counts."""
+    with keras.StatelessScope(initialize_variables=False):
+        model = hsvit_keras.create_model(name, **arguments)
+        sizes = [
+            (
+                int(np.prod(weight.shape)),
+                bool(BARE.search(weight.path)) or isinstance(layer, ChannelNormalization),
+            )
+            for layer in model.layers
+            for weight in layer.trainable_weights
+        ]
+    return sum(size for size, _ in sizes), sum(size for size, is_bare in sizes if not is_bare)
+
+
+def as_in_the_paper(name):
+    """64 x 64 pixels become 1,024 tokens by patches, or by the stride of the first convolution."""
+    if name in ("vit", "vip", "vil", "vin", "fnet", "mlp_mixer"):
+        return {"patch_size": 2}
+    if name.startswith("cc"):
+        return {"strides": (2, 1, 1)}
+    if name.startswith("cv"):
+        return {"embedding_strides": (2, 1, 1)}
+    return {"embedding_stride": 2}
+
+
+@pytest.mark.parametrize(("name", "row"), rows(CIFAR), ids=[name for name, _ in rows(CIFAR)])
+def test_counts_on_cifar10(name, row):
+    unused = 131_200 if row.get("unused pos_embedding parameter kept in the class") else 0
+    arguments = {"shared_key_head": False} if name == "hybrid_vil" else {}  # as in the released file
+    trainable, counted = counts(name, **arguments)
+    assert trainable == row["trainable"] - unused
+    assert counted == row["torchsummary"]
+
+
+@pytest.mark.parametrize(("name", "row"), rows(TINY_IMAGENET), ids=[name for name, _ in rows(TINY_IMAGENET)])
+def test_counts_on_tiny_imagenet(name, row):
+    arguments = {"shared_key_head": False} if name == "hybrid_vil" else {}
+    trainable, counted = counts(
+        name, input_shape=(64, 64, 3), num_classes=200, **as_in_the_paper(name), **arguments
+    )
+    assert trainable == row["trainable"]
+    assert counted == row["torchsummary"]
+
+
+def test_hybrid_vil_with_one_key_head_has_the_printed_count():
+    assert counts("hybrid_vil")[1] == 508_490
+    assert counts("hybrid_vil", input_shape=(64, 64, 3), num_classes=200, embedding_stride=2)[1] == 533_000
+
+
+SMALL = {"input_shape": (8, 8, 3), "num_classes": 5}
+COMPANY = {
+    "vip": {},
+    "vin": {"attention_arguments": {"num_landmarks": 8}},
+    "levip": {},
+    "cvn": {"attention_arguments": {"num_landmarks": 8}},
+}
+
+
+def answers(model, images):
+    return keras.ops.convert_to_numpy(model(images, training=False))
+
+
+@pytest.mark.parametrize("name", COMPANY)
+def test_an_image_answers_as_in_any_company(name):
+    """Whatever the size of its batch, its place in it, and the other images, extreme ones too."""
+    model = hsvit_keras.create_model(name, **SMALL, **COMPANY[name])
+    images = np.random.default_rng(0).normal(size=(6, 8, 8, 3)).astype("float32")
+    images[3:] *= 30
+    alone = np.concatenate([answers(model, image[None]) for image in images])
+    order = np.array([4, 0, 5, 2, 1, 3])
+    np.testing.assert_allclose(answers(model, images), alone, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(answers(model, images[order]), alone[order], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(answers(model, images[:2]), alone[:2], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", COMPANY)
+def test_the_authors_form_depends_on_the_company(name):
+    settings = {**COMPANY[name].get("attention_arguments", {}), "batch_maximum": True}
+    model = hsvit_keras.create_model(name, **SMALL, attention_arguments=settings)
+    images = np.random.default_rng(0).normal(size=(2, 8, 8, 3)).astype("float32")
+    images[1] *= 30
+    together, alone = answers(model, images)[0], answers(model, images[:1])[0]
+    assert np.abs(together - alone).max() > 1e-6
+
+
+WRONG = {
+    "kind": ("vit", {"attention": "sotfmax"}, "attention has to be one of 'softmax'.*'sotfmax'"),
+    "patch": ("vit", {"patch_size": 3}, r"patch_size=3, input_shape=\(8, 8, 3\)"),
+    "patch of convolutions": ("hybrid_vit", {"patch_size": 2}, "patch_size=2"),
+    "embedding": ("vit", {"embedding": "pixels"}, "embedding='pixels'"),
+    "landmarks": ("vin", {"attention_arguments": {"num_landmarks": 66}}, "num_landmarks=66, 65 tokens"),
+    "kernel": ("vip", {"attention_arguments": {"kernel": "elu"}}, "kernel='elu'"),
+    "local heads": ("vip", {"attention_arguments": {"local_heads": 4}}, "local_heads=4, num_heads=4"),
+    "stages": ("cvt", {"depths": (1, 1)}, r"depths=\(1, 1\)"),
+    "even kernel": ("cct", {"kernel_size": 2}, "kernel_size=2"),
+    "no classes": ("levit", {"num_classes": 0}, "num_classes=0"),
+    "no depth": ("mlp_mixer", {"depth": 0}, "depth=0"),
+    "dropout": ("fnet2d", {"dropout_rate": 1.0}, "dropout_rate=1.0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_are_named(case):
+    name, arguments, message = WRONG[case]
+    with pytest.raises(ValueError, match=message):
+        hsvit_keras.create_model(name, **{**SMALL, **arguments})
+
+
+def test_linformer_refuses_another_length():
+    layer = hsvit_keras.layers.LinformerAttention(2, 4)
+    tokens = np.zeros((1, 6, 8), "float32")
+    layer(tokens, tokens, tokens)
+    with pytest.raises(ValueError, match="built for 6 tokens; received 5 keys"):
+        layer(tokens[:, :5], tokens[:, :5], tokens[:, :5])
