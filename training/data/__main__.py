@@ -15,22 +15,24 @@ from training import commands
 from training.data.catalog import DATASETS, SPLITS, load_dataset
 from training.files import write_json
 
-_DATA = flags.DEFINE_string("data", "digits", f"The image set: {', '.join(DATASETS)}.")
-_DATA_DIR = flags.DEFINE_string("data_dir", None, "The folder with the set's official files.")
-_OUTPUT = flags.DEFINE_string("output", None, "A .png file to draw a contact sheet to.")
-_VERIFY = flags.DEFINE_bool("verify", False, "Decode every image and name those that cannot be read.")
+FLAGS = flags.FLAGS
 
 
-def main(argv):
-    """Runs the command."""
-    del argv
-    output = pathlib.Path(_OUTPUT.value) if _OUTPUT.value else None
+def define_flags():
+    flags.DEFINE_string("data", "digits", f"The image set: {', '.join(DATASETS)}.")
+    flags.DEFINE_string("data_dir", None, "The folder with the set's official files.")
+    flags.DEFINE_string("output", None, "A .png file to draw a contact sheet to.")
+    flags.DEFINE_bool("verify", False, "Decode every image and name those that cannot be read.")
+
+
+def main(_):
+    output = pathlib.Path(FLAGS.output) if FLAGS.output else None
     if output and output.suffix != ".png":
         raise ValueError(f"--output={output} must end in .png")
-    parts = {split: load_dataset(_DATA.value, split, _DATA_DIR.value) for split in SPLITS}
-    summary = _summarise(parts)
+    parts = {split: load_dataset(FLAGS.data, split, FLAGS.data_dir) for split in SPLITS}
+    summary = _summarize(parts)
     _print_summary(summary)
-    if _VERIFY.value:
+    if FLAGS.verify:
         for dataset in parts.values():
             _verify(dataset)
     if output:
@@ -41,7 +43,7 @@ def main(argv):
         print(f"wrote {output} and {output.with_suffix('.json')}")
 
 
-def _summarise(parts):
+def _summarize(parts):
     first = parts["train"]
     return {
         "name": first.name,
@@ -93,4 +95,5 @@ def _verify(dataset):
 
 
 if __name__ == "__main__":
+    define_flags()
     commands.run(main, uses_keras=False)

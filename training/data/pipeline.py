@@ -1,4 +1,4 @@
-"""From an image set to normalised batches: batch k is a function of the seed and k alone.
+"""From an image set to normalized batches: batch k is a function of the seed and k alone.
 
 So a run that starts again at batch k sees what an unbroken run sees. The order of an epoch, the random
 numbers of a batch and the images in it are all computed from (seed, k), whole batches at a time.
@@ -67,7 +67,7 @@ def batches(
     if start_batch > epochs * steps:
         raise ValueError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
     image_shape = check_image_shape(image_shape)
-    normalise = _normaliser(mean, std, image_shape[-1])
+    normalize = _normalizer(mean, std, image_shape[-1])
     images = _ResizedImages(dataset, image_shape)
 
     @functools.lru_cache(maxsize=2)
@@ -82,7 +82,7 @@ def batches(
         pixels, labels = images[chosen], dataset.labels[chosen]
         if augment is not None:
             pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
-        return normalise(pixels), labels
+        return normalize(pixels), labels
 
     # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
     reading = grain.ReadOptions(num_threads=num_workers, prefetch_buffer_size=num_workers)
@@ -123,9 +123,9 @@ def sample_images(dataset, count, *, image_shape, mean, std, seed=0):
         ValueError: an argument is out of its range, such as a count beyond the set's size.
     """
     image_shape = check_image_shape(image_shape)
-    normalise = _normaliser(mean, std, image_shape[-1])
+    normalize = _normalizer(mean, std, image_shape[-1])
     chosen = spread_over_classes(dataset.labels, count, seed)
-    return normalise(_resize_all(dataset.images, chosen, image_shape)), dataset.labels[chosen]
+    return normalize(_resize_all(dataset.images, chosen, image_shape)), dataset.labels[chosen]
 
 
 def spread_over_classes(labels, count, seed=0):
@@ -181,7 +181,7 @@ def _resize_all(images, chosen, image_shape):
     return np.stack([resized(images, index, image_shape) for index in chosen])
 
 
-def _normaliser(mean, std, channels):
+def _normalizer(mean, std, channels):
     """The function from pixels of 0 to 255 to float32 `(pixels / 255 - mean) / std`."""
     mean, std = (_per_channel(name, value, channels) for name, value in (("mean", mean), ("std", std)))
     if not np.all(std > 0):
@@ -189,12 +189,12 @@ def _normaliser(mean, std, channels):
     scale = (1 / (255 * std)).astype(np.float32)
     shift = (-mean / std).astype(np.float32)
 
-    def normalise(pixels):
+    def normalize(pixels):
         values = np.multiply(pixels, scale, dtype=np.float32)
         values += shift
         return values
 
-    return normalise
+    return normalize
 
 
 def _per_channel(name, value, channels):

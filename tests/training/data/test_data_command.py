@@ -81,3 +81,11 @@ def test_bad_input_is_one_line(arguments, message):
     assert done.returncode == 1
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
+
+
+def test_importing_the_command_defines_no_flags():
+    code = (
+        "import training.data.__main__ as c; assert 'verify' not in c.FLAGS; c.define_flags(); c.FLAGS.verify"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "UnparsedFlagAccessError" in done.stderr and "AssertionError" not in done.stderr

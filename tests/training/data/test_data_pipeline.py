@@ -77,7 +77,7 @@ def test_labels_stay_with_their_images():
         (0, 1),
     ],
 )
-def test_normalisation(mean, std):
+def test_normalization(mean, std):
     pixels = np.random.default_rng(0).integers(0, 256, (6, 4, 4, 3), dtype=np.uint8)
     dataset = ImageDataset("random", "train", ("a",), (4, 4, 3), pixels, np.zeros(6, np.int32))
     expected = (pixels.astype(np.float64) / 255 - np.array(mean)) / np.array(std)
