@@ -4,6 +4,7 @@ Nothing is written unless the artifact answers as the Keras model does on real i
 """
 
 import dataclasses
+import json
 import pathlib
 import shutil
 
@@ -81,9 +82,11 @@ def run(request, suffix, convert):
     from export.lowering import lower
 
     output = pathlib.Path(request.output)
+    described_in = report_of(output)
     if output.suffix != suffix:
         raise ValueError(f"the output's name has to end in {suffix}; received output={request.output}")
-    with files.replacing(output) as artifact, files.replacing(output.with_suffix(".json")) as described:
+    _check_report_is_ours(described_in)
+    with files.replacing(output) as artifact, files.replacing(described_in) as described:
         model = saved_models.load_model(request.model)
         _check_classifier(model, request.model)
         mean, std = _normalization(request, model)
@@ -94,13 +97,35 @@ def run(request, suffix, convert):
         parity = _compare(request, model, answer, mean, std)
         check_parity(parity, limits)
         facts["input"] |= {"pixels": request.pixels, "mean": mean, "std": std}
-        report = {"model": str(request.model), **facts, "labels": names, "parity": parity}
+        report = {
+            "artifact": output.name,
+            "model": str(request.model),
+            **facts,
+            "labels": names,
+            "parity": parity,
+        }
         artifact.write_bytes(content)
         files.write_json(described, report)
     if labels:
         with files.replacing(output.with_suffix(".labels.txt")) as copy:
             shutil.copyfile(labels, copy)
     return report
+
+
+def report_of(artifact):
+    """Where the report of an artifact goes: `M.json` beside `M.tflite`, `M.onnx.json` beside `M.onnx`."""
+    return artifact.with_suffix(".json" if artifact.suffix == ".tflite" else f"{artifact.suffix}.json")
+
+
+def _check_report_is_ours(path):
+    """Raises `ValueError` if the report would replace a file that is no report, such as a run's config."""
+    if path.is_file():
+        try:
+            ours = "sha256" in json.loads(path.read_text())
+        except ValueError:
+            ours = False
+        if not ours:
+            raise ValueError(f"the report would replace {path}, which is no report: choose another --output")
 
 
 def _check_classifier(model, path):
@@ -135,15 +160,18 @@ def _compare(request, model, answer, mean, std):
     """How alike the Keras model and its artifact answer real images."""
     from training.data import load_dataset, sample_images
 
-    batches = -(-request.samples // request.batch)
     dataset = load_dataset(request.data, "test", request.data_dir)
+    batches = min(max(request.samples, request.batch), len(dataset)) // request.batch
+    if not batches:
+        raise ValueError(
+            f"--batch={request.batch} is more than the {len(dataset)} images of {request.data} to compare on"
+        )
     shape = model.input_shape[1:]
     pictures, _ = sample_images(dataset, batches * request.batch, image_shape=shape, mean=0.0, std=1.0)
     normalized = ((pictures - np.asarray(mean)) / np.asarray(std)).astype("float32")
     given = 255 * pictures if request.pixels else normalized
-    expected = [
-        np.asarray(model(images, training=False), "float32") for images in np.split(normalized, batches)
-    ]
+    precise = _in_float32(model)
+    expected = [np.asarray(precise(images, training=False)) for images in np.split(normalized, batches)]
     answers = [answer(images) for images in np.split(given, batches)]
     parity = statistics.agreement(np.concatenate(expected), np.concatenate(answers))
     return {
@@ -152,6 +180,15 @@ def _compare(request, model, answer, mean, std):
         "largest_answer": float(np.abs(expected).max()),
         **parity,
     }
+
+
+def _in_float32(model):
+    """The model itself, or a copy of a half-precision one: artifacts compute in float32."""
+    from hsvit_keras.compression.rewriting import rewrite
+
+    if all(layer.compute_dtype in ("float32", None) for layer in model.layers if layer.weights):
+        return model
+    return rewrite(model, lambda layer: type(layer).from_config({**layer.get_config(), "dtype": "float32"}))
 
 
 def check_parity(parity, limits):

@@ -15,10 +15,17 @@ from keras import layers
 
 from hsvit_keras.compression import fold_batch_norm
 from hsvit_keras.compression.rewriting import Graph, rewrite
-from hsvit_keras.layers import FirstToken, GroupLayerNormalization, SoftmaxAttention
+from hsvit_keras.layers import (
+    FirstToken,
+    GroupLayerNormalization,
+    LinformerAttention,
+    PerformerAttention,
+    SoftmaxAttention,
+)
 
 # Layers that treat each token alone: picking a token in front of them or behind them is the same.
 _TOKENWISE = (
+    layers.Activation,
     layers.Add,
     layers.Dense,
     layers.Dropout,
@@ -27,6 +34,8 @@ _TOKENWISE = (
     layers.ReLU,
     GroupLayerNormalization,
 )
+# Attention that answers each query from all keys, whatever the other queries are.
+_QUERYWISE = (LinformerAttention, PerformerAttention, SoftmaxAttention)
 _GROUP_DENSE = "bngi,gio->bngo"
 
 
@@ -61,7 +70,7 @@ def _compute_first_token_alone(model):
     def call(layer, *args, **kwargs):
         if isinstance(layer, FirstToken):
             return args[0] if args[0].shape[1] == 1 else layer(*args, **kwargs)
-        if isinstance(layer, SoftmaxAttention) and layer.name in narrow:
+        if isinstance(layer, _QUERYWISE) and layer.name in narrow:
             args = (_first(args[0], layer), *args[1:])
         elif layer.name in narrow:
             args = keras.tree.map_structure(lambda tensor: _first(tensor, layer), args)
@@ -72,11 +81,13 @@ def _compute_first_token_alone(model):
 
 def _reads_no_other_token(layer, graph, narrow):
     """Whether of what `layer` computes only the first token is read."""
-    if not isinstance(layer, (*_TOKENWISE, SoftmaxAttention)) or not graph.is_called_once(layer):
+    if not isinstance(layer, (*_TOKENWISE, *_QUERYWISE)) or not graph.is_called_once(layer):
+        return False
+    if getattr(layer, "local_heads", 0):  # windows are made of neighbouring queries
         return False
 
     def reads_first_alone(consumer):
-        if isinstance(consumer, SoftmaxAttention):
+        if isinstance(consumer, _QUERYWISE):
             query, *others = graph.producers(consumer)
             return consumer.name in narrow and layer is query and layer not in others
         return isinstance(consumer, FirstToken) or consumer.name in narrow
@@ -109,7 +120,8 @@ def _to_inference_layers(model, batch_size, normalization):
     def replace(layer):
         config, weights = {**layer.get_config(), "dtype": "float32"}, layer.get_weights()
         if layer.name in without_bias:
-            config, weights = {**config, "bias_axes": None}, weights[:1]
+            off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
+            config, weights = {**config, **off}, weights[:1]
         if _is_group_dense(layer):
             return GroupedProjection.convert(config, weights)
         if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):
@@ -137,9 +149,13 @@ def _key_projections(graph):
     for attention in graph.model.layers:
         if isinstance(attention, SoftmaxAttention):
             key = graph.producers(attention)[1]
-            if _is_group_dense(key) and graph.is_called_once(key) and len(graph.consumers(key)) == 1:
+            if _has_bias(key) and graph.is_called_once(key) and len(graph.consumers(key)) == 1:
                 names.add(key.name)
     return names
+
+
+def _has_bias(layer):
+    return isinstance(layer, layers.Dense | layers.EinsumDense) and layer.bias is not None
 
 
 def _is_group_dense(layer):

@@ -4,6 +4,7 @@ python -m export.tflite --model=M.keras --preset=dynamic --output=M.tflite
 """
 
 import dataclasses
+import re
 
 import numpy as np
 from absl import flags
@@ -113,9 +114,9 @@ def convert(lowered, preset, runtime=None):
 
 
 def _unsupported(message):
-    """The operations that the converter's long message complains about."""
-    named = [line.strip() for line in message.splitlines() if line.startswith(("Flex ops:", "Custom ops:"))]
-    return "; ".join(named) or " ".join(message.split())[:300]
+    """What the converter's long message complains about."""
+    missing = sorted(set(re.findall(r"'(tf\.\w+)' op is neither a custom op nor a flex op", message)))
+    return f"it has no op for {', '.join(missing)}" if missing else " ".join(message.split())[:300]
 
 
 def runner(content):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 
@@ -14,12 +15,12 @@ def run(main, uses_keras=True, argument=None):
     """Runs `main(arguments)` under absl flags.
 
     Bad input (`ValueError`, `OSError`, a missing optional package) ends the process with one line
-    on standard error and status 1; `--verbosity=1` adds the traceback.
+    on standard error and status 1; `--verbosity=1` adds the traceback. Ctrl-C ends it with status 130.
 
     Args:
         main: function that takes the list of arguments that are no flags.
-        argument: str, what the one such argument is; there is none by default.
         uses_keras: bool, whether to import Keras first, without what its native libraries have to say.
+        argument: str, what the one such argument is; there is none by default.
     """
 
     def guarded(argv):
@@ -37,7 +38,11 @@ def run(main, uses_keras=True, argument=None):
         except (ValueError, OSError, ImportError) as error:
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {error}")
+        except KeyboardInterrupt:
+            print("interrupted; nothing half-written was left", file=sys.stderr)
+            sys.exit(130)
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     app.run(guarded)
@@ -47,10 +52,10 @@ def _import_keras():
     try:
         with quietly():
             import keras  # noqa: F401
-    except ImportError as error:
+    except (ImportError, ValueError) as error:
         raise ImportError(
-            f"Keras cannot start: {error}. It runs on the backend that the environment variable "
-            f"KERAS_BACKEND names ({os.environ.get('KERAS_BACKEND', 'not set')}), which has to be installed"
+            f"Keras cannot start on KERAS_BACKEND={os.environ.get('KERAS_BACKEND', 'tensorflow')}: {error}; "
+            "this runs on tensorflow or jax: set the environment variable KERAS_BACKEND=tensorflow"
         ) from error
 
 

@@ -1,10 +1,10 @@
 """Files that are whole or not there: written beside their place, then renamed into it."""
 
 import contextlib
+import glob
 import json
 import os
 import pathlib
-import tempfile
 
 
 @contextlib.contextmanager
@@ -14,6 +14,9 @@ def replacing(path):
     Args:
         path: str or path. Keeps its suffix in the temporary name, since savers look at it.
 
+    Yields:
+        path, a hidden file in the same folder.
+
     Raises:
         OSError: the folder is missing or not writable, or `path` is a folder.
     """
@@ -22,24 +25,25 @@ def replacing(path):
         raise IsADirectoryError(f"cannot write {path}: it is a folder, a file name is needed")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
+    _remove_leftovers(path)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
-        handle, name = tempfile.mkstemp(path.suffix, f".{path.stem}.", path.parent)
+        temporary.touch()
     except OSError as error:
         raise type(error)(f"cannot write {path}: {error.strerror} in its folder") from error
-    os.close(handle)
-    temporary = pathlib.Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _remove_leftovers(path):
+    """Removes the temporary files of processes that were killed."""
+    for leftover in path.parent.glob(f".{glob.escape(path.stem)}.*.part{path.suffix}"):
+        process = leftover.name.split(".")[-3]
+        if process.isdigit() and not pathlib.Path(f"/proc/{process}").exists():
+            leftover.unlink(missing_ok=True)
 
 
 def write_json(path, content):

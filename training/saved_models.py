@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import re
+import zipfile
 
 import numpy as np
 
@@ -28,6 +30,8 @@ def load_model(path):
         raise FileNotFoundError(f"there is no model file {path}")
     if path.suffix != ".keras":
         raise ValueError(f"cannot load {path}: a model saved by Keras ends in .keras")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is damaged or no Keras model: it is no zip archive, or was cut short")
     try:
         return keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
@@ -35,8 +39,10 @@ def load_model(path):
 
 
 def _reason(error):
-    """The end of Keras' message in one line: what happened, behind what Keras was doing."""
+    """Keras' message in one line, what it says of a class first."""
     words = " ".join(str(error).split()) or type(error).__name__
+    if unknown := re.search(r"Could not locate class '(\w+)'", words):
+        return f"it needs the class {unknown[1]!r}, which is not registered with Keras"
     return words if len(words) <= 300 else f"...{words[-300:]}"
 
 
@@ -50,10 +56,13 @@ def normalization_beside(path):
         (mean, std), each a float or a list with one float a channel; (0.0, 1.0) where no run tells.
     """
     config = pathlib.Path(path).with_name("config.json")
-    if not config.is_file():
+    try:
+        content = json.loads(config.read_text())
+    except (OSError, ValueError):
         return 0.0, 1.0
-    content = json.loads(config.read_text())
-    return content.get("mean", 0.0), content.get("std", 1.0)
+    if not isinstance(content, dict) or not {"mean", "std"} <= set(content):  # some other program's
+        return 0.0, 1.0
+    return content["mean"], content["std"]
 
 
 def labels_beside(path):
@@ -64,9 +73,14 @@ def labels_beside(path):
 
 def check_normalization(mean, std, channels):
     """Raises `ValueError` unless mean and std are one number, or one for each channel, and std above 0."""
-    mean, std = np.asarray(mean, "float64"), np.asarray(std, "float64")
-    if {mean.size, std.size} - {1, channels} or not (std > 0).all():
+    try:
+        both = [np.asarray(values, "float64") for values in (mean, std)]
+        fits = all(values.size in (1, channels) and np.isfinite(values).all() for values in both)
+        fits = fits and (both[1] > 0).all()
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
         raise ValueError(
             f"mean and std have to be one number or one for each of the {channels} channels, std above 0; "
-            f"received mean={mean.tolist()}, std={std.tolist()}"
+            f"received mean={mean}, std={std}"
         )

@@ -1,5 +1,7 @@
 """`from_torch`: the authors' constructor arguments and weights become one of our models."""
 
+from collections.abc import Mapping
+
 from hsvit_keras.checkpoints import (
     cct,
     cvt,
@@ -74,6 +76,8 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
 
 
 def _check_config(architecture, config, family):
+    if not isinstance(config, Mapping):
+        raise ValueError(f"config has to be a dict of the authors' arguments; received config={config!r}")
     missing = [name for name in family.REQUIRED if name not in config]
     surplus = [name for name in config if name not in (*family.REQUIRED, *family.OPTIONAL, "class")]
     if missing or surplus:

@@ -28,7 +28,7 @@ def fold_batch_norm(model):
     """Replaces each convolution or Dense layer with batch normalization behind it by one with a bias.
 
     Answers stay those of inference. A normalization without such a layer in front, or behind one
-    that feeds others too, stays.
+    that feeds others too, stays; so does what is inside of a model within the model.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.

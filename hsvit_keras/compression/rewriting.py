@@ -49,8 +49,10 @@ def functional(model):
     """`model` as a Functional graph.
 
     Raises:
-        ValueError: it is no Functional and no Sequential model, so its graph is unknown.
+        ValueError: it is neither, or a Sequential model without input, so its graph is unknown.
     """
+    if isinstance(model, keras.Sequential) and not model.built:
+        raise ValueError(f"{model.name!r} has no graph yet: give its first layer an input shape")
     if isinstance(model, keras.Sequential):
         return keras.Model(model.inputs[0], model.outputs[0], name=model.name)
     if not isinstance(model, Functional):
@@ -67,7 +69,8 @@ def rewrite(model, replace=None, call=None, batch_size=None):
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
         replace: function from a layer to what stands in its place: None for a plain copy, a new layer
-            of the same name that takes the same weights, or such a layer and its list of arrays.
+            of the same name that takes the same weights, or such a layer and its list of arrays. It is
+            not asked about bare operations, such as `x + y`, which are kept.
         call: function `(new_layer, *args, **kwargs)` that calls a new layer; it may do more before and
             after, or not call at all.
         batch_size: int, a fixed size of the batch; the model's own by default.
@@ -78,6 +81,8 @@ def rewrite(model, replace=None, call=None, batch_size=None):
     model, weights = functional(model), {}
 
     def clone(layer):
+        if not isinstance(layer, keras.Layer):  # an operation such as `x + y`: it has no state
+            return layer
         replacement = replace(layer) if replace else None
         if replacement is None:
             replacement = type(layer).from_config(layer.get_config())

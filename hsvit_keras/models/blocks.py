@@ -22,6 +22,7 @@ from hsvit_keras.layers import (
     SoftmaxAttention,
     TokenRange,
 )
+from hsvit_keras.models.image_classifier import as_plain
 
 ATTENTION = {
     "softmax": SoftmaxAttention,
@@ -229,7 +230,9 @@ def group_dense(groups, dim):
 def check_integer(name, value, minimum):
     """Raises `ValueError` unless `value` is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        raise ValueError(f"{name} has to be an integer of at least {minimum}; received {name}={value!r}")
+        raise ValueError(
+            f"{name} has to be a Python integer of at least {minimum}; received {name}={value!r}"
+        )
 
 
 def check_rate(name, value):
@@ -256,6 +259,10 @@ def check_odd(name, value):
 def check_stages(arguments, *names):
     """Raises `ValueError` unless the arguments `names` have positive integers, one for each stage."""
     for name in names:
+        if not isinstance(arguments[name], tuple):
+            raise ValueError(
+                f"{name} has to be a sequence of integers, one a stage; received {name}={arguments[name]!r}"
+            )
         for value in arguments[name]:
             check_integer(f"each number of {name}", value, 1)
     if not arguments[names[0]] or len({len(arguments[name]) for name in names}) > 1:
@@ -285,8 +292,8 @@ def check_image_shape(input_shape, patch_size=1):
     Raises:
         ValueError: it is none, or `patch_size` does not divide its sides.
     """
-    shape = tuple(input_shape) if isinstance(input_shape, list | tuple) else (input_shape,)
-    if len(shape) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape):
+    shape = as_plain(input_shape)
+    if not isinstance(shape, tuple) or len(shape) != 3 or not all(type(n) is int and n > 0 for n in shape):
         raise ValueError(
             f"input_shape has to be (height, width, channels), three positive integers; "
             f"received input_shape={input_shape!r}"

@@ -93,7 +93,8 @@ class HSViT(ImageClassifier):
         **kwargs,
     ):
         arguments = constructor_arguments(locals())
-        arguments["kernel_sizes"] = _one_a_stage(kernel_sizes, filters)
+        blocks.check_stages(arguments, "filters")
+        arguments["kernel_sizes"] = _one_a_stage(arguments["kernel_sizes"], filters)
         _check_arguments(arguments)
 
         def build(image):
@@ -155,9 +156,7 @@ def _split_groups(tokens, groups):
 
 
 def _one_a_stage(kernel_sizes, filters):
-    if isinstance(kernel_sizes, int):
-        return (kernel_sizes,) * len(filters)
-    return tuple(kernel_sizes)
+    return (kernel_sizes,) * len(filters) if isinstance(kernel_sizes, int) else kernel_sizes
 
 
 def _check_arguments(arguments):
@@ -168,14 +167,7 @@ def _check_arguments(arguments):
     blocks.check_integer("hidden_dim", hidden_dim, 1)
     blocks.check_integer("attention_groups", attention_groups, 0)
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
-    for name in ("filters", "kernel_sizes", "pool_strides"):
-        for value in arguments[name]:
-            blocks.check_integer(f"each number of {name}", value, 1)
-    if not filters or not len(filters) == len(kernel_sizes) == len(pool_strides):
-        raise ValueError(
-            "filters, kernel_sizes and pool_strides need one number for each stage; received "
-            f"filters={filters}, kernel_sizes={kernel_sizes}, pool_strides={pool_strides}"
-        )
+    blocks.check_stages(arguments, "filters", "kernel_sizes", "pool_strides")
     if attention_groups:
         blocks.check_integer("depth", arguments["depth"], 1)
         blocks.check_integer("num_heads", arguments["num_heads"], 1)
@@ -191,7 +183,7 @@ def _check_arguments(arguments):
 
 
 def _check_pooling(input_shape, kernel_sizes, pool_strides):
-    """Each pooling needs as many pixels as its stride, or it would look at padding alone."""
+    """The authors' program counts on side // stride pixels behind each pooling: there has to be one."""
     sides = input_shape[:2]
     for i, (size, stride) in enumerate(zip(kernel_sizes, pool_strides, strict=True)):
         sides = [side + 1 - size % 2 for side in sides]

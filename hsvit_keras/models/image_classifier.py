@@ -3,6 +3,7 @@
 import contextlib
 
 import keras
+import numpy as np
 
 
 class ImageClassifier(keras.Model):
@@ -26,19 +27,24 @@ class ImageClassifier(keras.Model):
                 setattr(self, name, value)
 
     def get_config(self):
-        policy = keras.dtype_policies.serialize(self._arguments["dtype"])
-        return {**self._arguments, "dtype": policy, "trainable": self.trainable}
+        return {**self._arguments, "dtype": self._arguments["dtype"].name, "trainable": self.trainable}
 
 
 def constructor_arguments(scope):
-    """The arguments of a constructor, lists as tuples and the dtype as a policy.
+    """The arguments of a constructor as plain values, the dtype as a policy.
 
     Args:
         scope: `locals()`, as the first thing that a constructor calls.
     """
     arguments = {name: value for name, value in scope.items() if name not in ("self", "kwargs", "__class__")}
     arguments["dtype"] = keras.dtype_policies.get(arguments["dtype"] or keras.config.dtype_policy())
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
+    return {name: as_plain(value) for name, value in arguments.items()}
+
+
+def as_plain(value):
+    """NumPy's numbers as Python's, lists and arrays as tuples; anything else as it is."""
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    return tuple(value) if isinstance(value, list) else value
 
 
 @contextlib.contextmanager

@@ -6,6 +6,8 @@ import fnmatch
 import inspect
 from collections.abc import Callable
 
+from hsvit_keras.models.image_classifier import as_plain
+
 _VARIANTS = {}
 
 
@@ -66,7 +68,7 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         TypeError: there is no such argument.
     """
     if name not in _VARIANTS:
-        raise ValueError(f"there is no model {name!r}; {suggest(name, _VARIANTS)}")
+        raise ValueError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
     variant = _VARIANTS[name]
     known = [
         argument for argument in inspect.signature(variant.model_class).parameters if argument != "kwargs"
@@ -74,12 +76,13 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
     for argument in overrides:
         if argument not in known:
             raise TypeError(f"{name} has no argument {argument!r}; {suggest(argument, known)}")
-    input_shape = variant.input_shape if input_shape is None else tuple(input_shape)
+    input_shape = variant.input_shape if input_shape is None else as_plain(input_shape)
     return variant.model_class(
         input_shape=input_shape,
-        num_classes=variant.num_classes if num_classes is None else num_classes,
+        num_classes=variant.num_classes if num_classes is None else as_plain(num_classes),
         name=name,
-        **{**variant.arguments(input_shape), **overrides},
+        **variant.arguments(input_shape)
+        | {argument: as_plain(value) for argument, value in overrides.items()},
     )
 
 

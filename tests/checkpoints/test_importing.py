@@ -59,8 +59,13 @@ def test_config_with_a_typo(change, message):
 
 
 def test_unknown_architecture():
-    with pytest.raises(ValueError, match=r"\['hsvit'\]; received architecture='hsvitt'"):
+    with pytest.raises(ValueError, match=r"'hsvit'.*; received architecture='hsvitt'"):
         hsvit_keras.from_torch("hsvitt", {}, {})
+
+
+def test_no_config():
+    with pytest.raises(ValueError, match="config=None"):
+        hsvit_keras.from_torch("hsvit", None, {})
 
 
 def test_imported_model_saves_and_loads(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from keras import layers
 
 import hsvit_keras
+from tests.models.small import MODELS, small_model
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.normal(size=(4, 12, 12, 3)).astype("float32")
@@ -128,6 +129,20 @@ def test_keeps_what_cannot_be_folded(name):
     np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-5, atol=1e-5)
 
 
+def test_a_sequential_model_without_input_is_refused():
+    with pytest.raises(ValueError, match="'early' has no graph yet"):
+        hsvit_keras.fold_batch_norm(keras.Sequential([layers.Dense(3)], name="early"))
+
+
+def test_bare_operations_stay():
+    inputs = keras.Input((12, 12, 3))
+    maps = layers.BatchNormalization()(layers.Conv2D(3, 3, padding="same")(inputs / 2.0)) + inputs
+    model = with_random_statistics(keras.Model(inputs, keras.ops.relu(maps)))
+    folded = hsvit_keras.fold_batch_norm(model)
+    assert norms(folded) == []
+    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-4, atol=1e-5)
+
+
 def test_leaves_the_original_alone():
     model = chain(layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU())
     before, weights = answers(model), model.get_weights()
@@ -138,13 +153,16 @@ def test_leaves_the_original_alone():
     assert model.layers[1].output is not None  # a layer that was called twice has no one output
 
 
-@pytest.mark.parametrize("name", hsvit_keras.list_models())
+@pytest.mark.parametrize("name", MODELS)
 def test_every_model(name):
-    model = with_random_statistics(hsvit_keras.create_model(name, input_shape=(12, 12, 3), num_classes=5))
+    model = with_random_statistics(small_model(name))
+    images = RNG.normal(size=(2, *model.input_shape[1:])).astype("float32")
+    expected = keras.ops.convert_to_numpy(model(images, training=False))
     folded = hsvit_keras.fold_batch_norm(model)
-    assert norms(folded) == []
-    expected = answers(model)
-    np.testing.assert_allclose(answers(folded), expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
+    answers = keras.ops.convert_to_numpy(folded(images, training=False))
+    np.testing.assert_allclose(answers, expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
+    if name.startswith("hsvit"):
+        assert norms(folded) == []
 
 
 def test_a_model_without_a_graph_is_refused():

@@ -1,5 +1,6 @@
 """One tiny classifier (8 x 8 x 1, three classes) as a `.keras` file and as several `.tflite` files."""
 
+import hashlib
 import json
 import warnings
 
@@ -48,11 +49,17 @@ def tiny_models(tmp_path_factory):
         ("wide", _classifier(keras, (8, 9, 1), 3), (8, 9, 1), False),
         ("many", _classifier(keras, (8, 8, 1), 4), (8, 8, 1), False),
     ):
-        (folder / f"{name}.tflite").write_bytes(_convert(function, (1, *image_shape), quantized))
+        (folder / f"{name}.tflite").write_bytes(convert(function, (1, *image_shape), quantized))
     description = {"shape": [1, 8, 8, 1], "dtype": "float32", "pixels": True}
     description |= {"mean": [PIXEL_MEAN], "std": [PIXEL_STD]}
-    (folder / "pixels.json").write_text(json.dumps({"preset": "float32", "input": description}))
+    describe(folder / "pixels.tflite", description)
     return folder
+
+
+def describe(path, description, **changes):
+    """Writes the part of a converter's report that tells of the input of the model in `path`."""
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_suffix(".json").write_text(json.dumps({"sha256": sha256, "input": description, **changes}))
 
 
 def save(model, path):
@@ -73,7 +80,8 @@ def _classifier(keras, image_shape, num_classes):
     )
 
 
-def _convert(function, shape, quantized):
+def convert(function, shape, quantized):
+    """The content of a `.tflite` file of a function from images of `shape` to logits."""
     import tensorflow as tf
 
     signature = [tf.TensorSpec(shape, "float32")]

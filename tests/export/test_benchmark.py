@@ -313,6 +313,44 @@ def test_command_on_jax(tiny_models, tmp_path):
         assert (model["input"]["mean"], model["input"]["std"]) == ([0.5], [0.25])
 
 
+@pytest.mark.tensorflow
+def test_a_keras_file_is_shown_images_as_its_own_run_was(tiny_models, tmp_path):
+    """Also where it is not the original, which takes pixels."""
+    (tmp_path / "config.json").write_text(json.dumps({"mean": [PIXEL_MEAN], "std": [PIXEL_STD]}))
+    shutil.copy(tiny_models / "model.keras", tmp_path / "model.keras")
+    paths = [tiny_models / "pixels.tflite", tmp_path / "model.keras", tiny_models / "float32.tflite"]
+    report = benchmark.measure(paths, **QUICK)
+    assert "normalization" not in {entry["code"] for entry in report["warnings"]}
+    for pair in report["pairs"]:
+        assert pair["agreement"]["top1_agreement"] == 1.0
+        assert pair["agreement"]["max_abs_diff"] < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "expected"),
+    [
+        ("a/model.keras", {}, {"mean": 0.1, "std": 0.2}),
+        ("b/model.keras", {}, {"mean": 0.3, "std": 0.4}),
+        ("b/model.tflite", {}, {"mean": 0.1, "std": 0.2}),
+        ("b/model.keras", {"mean": 0.5}, {"mean": 0.5, "std": 0.4}),
+        ("a/model.tflite", {"mean": 0.0, "std": 1.0}, {"mean": 0.0, "std": 1.0}),
+    ],
+)
+def test_whose_normalization(tmp_path, name, asked, expected):
+    for folder, mean, std in (("a", 0.1, 0.2), ("b", 0.3, 0.4)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "config.json").write_text(json.dumps({"mean": mean, "std": std}))
+    paths = [tmp_path / path for path in ("b/model.tflite", "a/model.keras", "b/model.keras")]
+    asked = {"mean": None, "std": None, **asked}
+    assert benchmark._normalization(tmp_path / name, paths, **asked) == expected
+
+
+def test_without_a_keras_file_the_run_beside_an_artifact_tells(tmp_path):
+    (tmp_path / "config.json").write_text('{"mean": 0.3, "std": 0.4}')
+    path = tmp_path / "model.tflite"
+    assert benchmark._normalization(path, [path], None, None) == {"mean": 0.3, "std": 0.4}
+
+
 def test_command_on_the_output_of_official_tools(tmp_path):
     output = tmp_path / "R.json"
     run = command(

@@ -9,6 +9,7 @@ from keras import layers
 
 import hsvit_keras
 from hsvit_keras.layers import FirstToken
+from tests.models.small import MODELS, small_model
 
 pytestmark = pytest.mark.tensorflow
 lowering = pytest.importorskip("export.lowering") if keras.backend.backend() == "tensorflow" else None
@@ -18,7 +19,12 @@ RNG = np.random.default_rng(0)
 
 def trained(name, side=32, channels=3, **arguments):
     """A model whose weights are far from their initial zeros and ones."""
-    model = hsvit_keras.create_model(name, input_shape=(side, side, channels), num_classes=10, **arguments)
+    return with_other_weights(
+        hsvit_keras.create_model(name, input_shape=(side, side, channels), num_classes=10, **arguments)
+    )
+
+
+def with_other_weights(model):
     for layer in model.layers:
         weights = [weight * RNG.uniform(0.8, 1.2, weight.shape) for weight in layer.get_weights()]
         if weights and layer.weights[-1].name == "bias":
@@ -67,9 +73,9 @@ def test_same_answers(shape):
     np.testing.assert_allclose(one_by_one(lowered, inputs), expected, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", hsvit_keras.list_models())
+@pytest.mark.parametrize("name", MODELS)
 def test_every_model(name):
-    model = trained(name, side=40)
+    model = with_other_weights(small_model(name))
     inputs = images(model, 2)
     expected = answers(model, inputs)
     tolerance = 2e-5 * max(1, np.abs(expected).max())
@@ -130,8 +136,8 @@ def test_groups_become_grouped_convolutions_without_key_bias():
 def test_key_bias_stays_where_the_key_is_read_as_a_value_too():
     inputs = keras.Input((5, 2, 8))
     make = hsvit_keras.models.blocks.group_dense
-    shared = make(2, 8, "shared")
-    query, key = make(2, 8, "query")(inputs), shared(inputs)
+    shared = make(2, 8)("shared")
+    query, key = make(2, 8)("query")(inputs), shared(inputs)
     model = keras.Model(inputs, hsvit_keras.layers.SoftmaxAttention(2)(query, key, key))
     shared.set_weights([shared.get_weights()[0], RNG.normal(size=(2, 8))])
     tokens = RNG.normal(size=(1, 5, 2, 8)).astype("float32")

@@ -48,7 +48,7 @@ def tiny(tmp_path_factory):
 def test_report(tiny, tmp_path, opset):
     output = tmp_path / "tiny.onnx"
     report = onnx.export(conversion.Request(str(tiny), str(output), samples=8), opset)
-    assert report == json.loads((tmp_path / "tiny.json").read_text())
+    assert report == json.loads((tmp_path / "tiny.onnx.json").read_text())
     assert report["bytes"] == output.stat().st_size
     assert report["opset"] == opset
     assert report["input"]["name"] == "image"

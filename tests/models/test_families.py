@@ -9,18 +9,11 @@ import numpy as np
 import pytest
 
 import hsvit_keras
-
-MODELS = hsvit_keras.list_models()
-# The smallest form of each variant that still has all its parts.
-SMALL = {"input_shape": (32, 32, 3), "num_classes": 5}
+from tests.models.small import MODELS, small_model
 
 
-def small(name, **overrides):
-    return hsvit_keras.create_model(name, **{**SMALL, **overrides})
-
-
-def images(count=2, seed=0):
-    return np.random.default_rng(seed).normal(size=(count, *SMALL["input_shape"])).astype("float32")
+def images(model, count=2):
+    return np.random.default_rng(0).normal(size=(count, *model.input_shape[1:])).astype("float32")
 
 
 def answers(model, inputs):
@@ -29,21 +22,21 @@ def answers(model, inputs):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_answers_are_finite_and_those_of_each_image_alone(name):
-    model = small(name)
-    together = answers(model, images(4))
+    model = small_model(name)
+    together = answers(model, images(model, 4))
     assert together.shape == (4, 5)
     assert np.isfinite(together).all()
-    alone = np.concatenate([answers(model, image[None]) for image in images(4)])
+    alone = np.concatenate([answers(model, image[None]) for image in images(model, 4)])
     np.testing.assert_allclose(alone, together, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_weight_learns(name):
-    model = small(name)
+    model = small_model(name)
     before = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_weights]
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.SGD(1.0), loss, run_eagerly=True)
-    loss = model.train_on_batch(images(4), np.array([0, 1, 2, 3]))
+    loss = model.train_on_batch(images(model, 4), np.array([0, 1, 2, 3]))
     assert np.isfinite(loss)
     still = [
         weight.path
@@ -55,7 +48,7 @@ def test_every_weight_learns(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_config_holds_every_argument(name):
-    model = small(name)
+    model = small_model(name)
     config = model.get_config()
     arguments = set(inspect.signature(type(model).__init__).parameters) - {"self", "kwargs"}
     assert arguments <= set(config)
@@ -66,22 +59,22 @@ def test_config_holds_every_argument(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_clone(name):
-    model = small(name)
+    model = small_model(name)
     copy = keras.models.clone_model(model)
     copy.set_weights(model.get_weights())
-    np.testing.assert_array_equal(answers(copy, images()), answers(model, images()))
+    np.testing.assert_array_equal(answers(copy, images(model)), answers(model, images(model)))
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", MODELS)
 def test_half_precision(name, policy):
-    model = small(name)
-    low = small(name, dtype=policy)
+    model = small_model(name)
+    low = small_model(name, dtype=policy)
     low.set_weights(model.get_weights())
     assert keras.config.dtype_policy().name == "float32"  # the argument is for this model alone
     assert all(weight.dtype == "float32" for weight in low.weights)
     assert {layer.compute_dtype for layer in low.layers if layer.weights} == {policy.removeprefix("mixed_")}
-    expected, result = answers(model, images(8)).ravel(), answers(low, images(8)).ravel()
+    expected, result = answers(model, images(model, 8)).ravel(), answers(low, images(model, 8)).ravel()
     assert np.corrcoef(expected, result)[0, 1] > 0.99
     assert type(low).from_config(low.get_config()).layers[-1].compute_dtype == low.layers[-1].compute_dtype
 
@@ -90,8 +83,8 @@ LOAD = """
 import sys, keras, numpy as np
 import hsvit_keras
 folder = sys.argv[1]
-images = np.load(f"{folder}/images.npy")
 for name in sys.argv[2:]:
+    images = np.load(f"{folder}/{name}_images.npy")
     model = keras.models.load_model(f"{folder}/{name}.keras")
     answers = keras.ops.convert_to_numpy(model(images, training=False))
     assert np.array_equal(answers, np.load(f"{folder}/{name}.npy")), name
@@ -101,15 +94,15 @@ for name in sys.argv[2:]:
 
 def test_saved_models_load_in_a_fresh_process(tmp_path):
     """`import hsvit_keras` is enough: no custom_objects, batch statistics included."""
-    np.save(tmp_path / "images.npy", images())
+    names = []
     for name in MODELS:
-        model = small(name)
-        model(images(4), training=True)  # moves the statistics of batch normalization
-        model.save(tmp_path / f"{name}.keras")
-        hsvit_keras.fold_batch_norm(model).save(tmp_path / f"{name}_folded.keras")
-        np.save(tmp_path / f"{name}.npy", answers(model, images()))
-        np.save(tmp_path / f"{name}_folded.npy", answers(hsvit_keras.fold_batch_norm(model), images()))
-    names = [*MODELS, *(f"{name}_folded" for name in MODELS)]
+        model = small_model(name)
+        model(images(model, 4), training=True)  # moves the statistics of batch normalization
+        for form, saved in ((name, model), (f"{name}_folded", hsvit_keras.fold_batch_norm(model))):
+            saved.save(tmp_path / f"{form}.keras")
+            np.save(tmp_path / f"{form}_images.npy", images(model))
+            np.save(tmp_path / f"{form}.npy", answers(saved, images(model)))
+            names.append(form)
     command = [sys.executable, "-c", LOAD, str(tmp_path), *names]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-2000:]

@@ -73,7 +73,7 @@ def test_parameters_of_the_released_files(file):
         "dropout": 0.2,
         **{key: released[key] for key in released if key not in ("channels", "trainable")},
     }
-    assert trainable(lambda: checkpoint.build(config, None)) == released["trainable"]
+    assert trainable(lambda: checkpoint.build("hsvit", config, None)) == released["trainable"]
 
 
 def test_default_is_where_the_paper_counts_parameters():
@@ -163,6 +163,22 @@ def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
         hsvit_keras.HSViT(**{**SMALL, **arguments})
+
+
+def test_numpy_numbers_are_numbers():
+    model = hsvit_keras.create_model(
+        "hsvit_tiny", input_shape=np.array([32, 32, 1]), num_classes=np.int64(5), filters=np.array([8, 16])
+    )
+    assert model.output_shape == (None, 5)
+    assert type(model.get_config()["num_classes"]) is int
+    assert model.get_config()["input_shape"] == (32, 32, 1)
+
+
+def test_one_number_for_the_stages():
+    with pytest.raises(ValueError, match=r"filters has to be a sequence of integers.*filters=16"):
+        hsvit_keras.HSViT(**{**SMALL, "filters": 16})
+    with pytest.raises(ValueError, match="input_shape=32"):
+        hsvit_keras.create_model("hsvit_tiny", input_shape=32)
 
 
 def test_wrong_channels_at_the_call():

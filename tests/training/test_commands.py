@@ -72,7 +72,25 @@ def test_keras_starts_without_a_word():
 def test_a_backend_that_is_not_there():
     result = run("commands.run(print)", KERAS_BACKEND="nonsense")
     assert result.returncode == 1
-    assert "nonsense" in result.stderr
+    assert "error: Keras cannot start on KERAS_BACKEND=nonsense" in result.stderr
+    assert result.stderr.rstrip().endswith("set the environment variable KERAS_BACKEND=tensorflow")
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_stopped_command_cleans_up(tmp_path, name, status):
+    code = f"""
+import os, signal, time
+from training import files
+def main(_):
+    with files.replacing({str(tmp_path / "a.txt")!r}):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(5)
+commands.run(main, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == status
+    assert "Traceback" not in result.stderr
+    assert os.listdir(tmp_path) == []
 
 
 def test_require_backend():

@@ -166,3 +166,40 @@ def test_a_typo_on_the_command_line_is_one_line(arguments, words, tmp_path):
     assert "Traceback" not in done.stderr
     assert re.search(words, done.stderr)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "content, changes, words",
+    [
+        (None, [], "[Errno 2] No such file or directory: '{file}'"),
+        (None, ["--config.epochs=1"], "[Errno 2] No such file or directory: '{file}'"),
+        ("def get_config(:", [], "invalid syntax (mine.py, line 1)"),
+        ("import nothing_here", [], "No module named 'nothing_here'"),
+        ("def get_config():\n    return nothing", [], "name 'nothing' is not defined"),
+    ],
+)
+def test_a_config_file_that_cannot_be_used_is_one_line(tmp_path, content, changes, words):
+    file = tmp_path / "mine.py"
+    if content:
+        file.write_text(content)
+    arguments = [f"--config={file}", f"--workdir={tmp_path / 'run'}", *changes]
+    done = subprocess.run(
+        [sys.executable, "-m", "training.train", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"error: --config: cannot be used: {words.format(file=file)}\n"
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ("--workdir=run", "error: --config is needed: a file such as training/configs/digits.py\n"),
+        ("--config=training/configs/digits.py", "error: --workdir is needed: the folder of the run\n"),
+    ],
+)
+def test_a_flag_that_is_needed(argument, message):
+    done = subprocess.run(
+        [sys.executable, "-m", "training.train", argument], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (1, message)

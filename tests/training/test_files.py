@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import subprocess
 
 import pytest
 
@@ -25,6 +26,22 @@ def test_the_old_file_stays_on_an_error(tmp_path):
         raise KeyboardInterrupt
     assert (tmp_path / "a.txt").read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_temporary_files_are_hidden(tmp_path):
+    with files.replacing(tmp_path / "a.json") as temporary:
+        assert list(tmp_path.iterdir()) == [temporary]
+        assert temporary.name.startswith(".")
+
+
+def test_leftovers_of_killed_processes_are_removed(tmp_path):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (tmp_path / f".a.{gone.pid}.part.json").touch()
+    (tmp_path / f".a.{os.getppid()}.part.json").touch()  # that one is still at work
+    (tmp_path / ".b.1.txt").touch()
+    files.write_json(tmp_path / "a.json", {})
+    assert sorted(os.listdir(tmp_path)) == [f".a.{os.getppid()}.part.json", ".b.1.txt", "a.json"]
 
 
 def test_permissions_are_those_of_any_new_file(tmp_path):

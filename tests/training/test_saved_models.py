@@ -36,7 +36,7 @@ def test_unregistered_class_is_named(tmp_path):
 
     inputs = keras.Input((4,))
     keras.Model(inputs, Homemade()(inputs)).save(tmp_path / "m.keras")
-    with pytest.raises(ValueError, match="Homemade"):
+    with pytest.raises(ValueError, match="it needs the class 'Homemade', which is not registered"):
         saved_models.load_model(tmp_path / "m.keras")
 
 
@@ -52,13 +52,18 @@ def test_what_stands_beside(tmp_path):
     model = tmp_path / "m.keras"
     assert saved_models.normalization_beside(model) == (0.0, 1.0)
     assert saved_models.labels_beside(model) is None
+    for foreign in ("no JSON", "[1]", '{"mean": 1}', '{"std": 1}'):
+        (tmp_path / "config.json").write_text(foreign)
+        assert saved_models.normalization_beside(model) == (0.0, 1.0)
     (tmp_path / "config.json").write_text('{"mean": [0.1, 0.2, 0.3], "std": 0.5}')
     (tmp_path / "labels.txt").touch()
     assert saved_models.normalization_beside(model) == ([0.1, 0.2, 0.3], 0.5)
     assert saved_models.labels_beside(model) == tmp_path / "labels.txt"
 
 
-@pytest.mark.parametrize(("mean", "std"), [(0.0, 0.0), (0.0, -1.0), ([0.0, 0.0], 1.0), (0.0, [1.0, 1.0])])
+@pytest.mark.parametrize(
+    ("mean", "std"), [(0.0, 0.0), (0.0, -1.0), ([0.0, 0.0], 1.0), (0.0, [1.0, 1.0]), (None, 1.0), ("a", 1.0)]
+)
 def test_wrong_normalization(mean, std):
     with pytest.raises(ValueError, match="3 channels, std above 0"):
         saved_models.check_normalization(mean, std, 3)

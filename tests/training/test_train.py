@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 import hsvit_keras
+from tests.training.data.making import write_class_folder
 from training import train as command
 from training.augmentation import Augmentation
 from training.callbacks import EpochRecords
@@ -79,7 +80,7 @@ def unbroken(tmp_path_factory):
 def test_a_run_leaves_its_files(unbroken):
     assert {path.name for path in unbroken.iterdir()} == {
         "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "config.json", "labels.txt",
-        "summary.json",
+        "run.json", "summary.json",
     }  # fmt: skip
     assert (unbroken / "labels.txt").read_text().split() == list("0123456789")
     assert json.loads((unbroken / "config.json").read_text())["batch_size"] == 200
@@ -110,7 +111,20 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1
-    assert summary["parameters"] == keras.models.load_model(unbroken / "best.keras").count_params()
+
+
+def test_parameters_are_the_trainable_ones(unbroken, capsys):
+    """What the paper counts: without the statistics of the batch normalization."""
+    summary = json.loads((unbroken / "summary.json").read_text())
+    variables = keras.models.load_model(unbroken / "best.keras").weights
+    statistics = sum(np.size(variable) for variable in variables if "moving_" in variable.path)
+    assert statistics == summary["non_trainable_parameters"] > 0
+    assert summary["parameters"] == sum(np.size(variable) for variable in variables) - statistics
+
+
+def test_the_trainable_parameters_are_announced(tmp_path, capsys):
+    summary = train(small_config(epochs=1), tmp_path)
+    assert f"({summary['parameters']:,} parameters)" in capsys.readouterr().out
 
 
 def test_the_best_model_has_the_accuracy_on_record(unbroken):
@@ -152,6 +166,17 @@ def test_a_finished_run_is_left_alone(unbroken, capsys, monkeypatch):
 def test_another_config_in_the_same_folder_is_refused(unbroken):
     with pytest.raises(ValueError, match=r"learning_rate was 0\.003 and is 0\.1"):
         train(small_config(learning_rate=0.1), unbroken)
+
+
+def test_a_run_does_not_go_on_on_another_backend(unbroken, tmp_path):
+    for name in ("config.json", "last.keras"):
+        (tmp_path / name).write_bytes((unbroken / name).read_bytes())
+    (tmp_path / "run.json").write_text('{"backend": "torch"}')
+    words = (
+        f"holds a run with Keras on torch, and Keras runs on {keras.backend.backend()}.*KERAS_BACKEND=torch"
+    )
+    with pytest.raises(ValueError, match=words):
+        train(small_config(), tmp_path)
 
 
 class Killed(BaseException):
@@ -208,8 +233,9 @@ def test_nan_stops_the_run_and_keeps_the_last_good_files(tmp_path, monkeypatch):
     monkeypatch.setattr(Augmentation, "__call__", spoil)
     with pytest.raises(
         ValueError, match=r"loss became nan in epoch 2, step [345]\. Try a lower learning_rate"
-    ):
+    ) as raised:
         train(small_config(), tmp_path)
+    assert str(raised.value).endswith(f"; the files of epoch 1 are in {tmp_path}")
     assert len(metrics(tmp_path)) == 1
     assert all(np.isfinite(values).all() for values in state(tmp_path))
     assert not (tmp_path / "summary.json").exists()
@@ -222,6 +248,7 @@ def test_a_diverging_run_ends_with_one_line_and_status_1(tmp_path):
     assert "Traceback" not in done.stderr
     assert "error: loss became" in done.stderr and "in epoch 1, step" in done.stderr
     assert "learning_rate than 1e+30" in done.stderr
+    assert "the files of" not in done.stderr  # there are none
     assert not (tmp_path / "last.keras").exists()
 
 
@@ -442,3 +469,36 @@ def test_missing_images_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="CIFAR-10"):
         train(small_config(data="cifar10", image_shape=(32, 32, 3)), tmp_path / "run", data_dir=tmp_path)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_broken_image_is_named_with_what_to_do(tmp_path):
+    data_dir = tmp_path / "set"
+    for part in ("train", "test"):
+        for name in ("one", "two"):
+            write_class_folder(data_dir / part / name, 4, value=100)
+    (data_dir / "train" / "two" / "3.png").write_bytes(b"broken")
+    config = folder.get_config()
+    for key, value in {**SMALL, "batch_size": 4, "mean": (0.5,), "std": (0.5,)}.items():
+        config[key] = value
+    with pytest.raises(OSError, match="cannot read the image") as raised:
+        train(config, tmp_path / "run", data_dir)
+    message = str(raised.value)
+    assert "\n" not in message
+    assert f"cannot read the image {data_dir}/train/two/3.png" in message
+    assert (
+        f"Remove or replace it: `python -m training.data --data=folder --data_dir={data_dir} --verify`"
+        in message
+    )
+
+
+@pytest.mark.parametrize(
+    "place, words",
+    [
+        ("file", "--workdir=.*file is a file"),
+        ("file/run", "--workdir=.*file/run cannot be made: Not a directory"),
+    ],
+)
+def test_a_workdir_that_cannot_be(tmp_path, place, words):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError, match=words):
+        train(small_config(epochs=1), tmp_path / place)

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import shutil
 
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 
 from export.measuring import runners
-from tests.export.conftest import PIXEL_MEAN, PIXEL_STD, save
+from tests.export.conftest import PIXEL_MEAN, PIXEL_STD, convert, describe, save
 
 PICTURE = np.random.default_rng(0).random((1, 8, 8, 1), dtype="float32")
 
@@ -90,11 +91,21 @@ def test_pixels_are_given_to_a_model_that_normalizes_by_itself(tiny_models):
     assert (inside.mean.tolist(), inside.std.tolist()) == ([0.25], [0.5])
 
 
+PIXELS = {"pixels": True, "mean": [0.25], "std": [0.5]}
+
+
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    "report", [{"preset": "float32"}, {"input": {"shape": [1, 8, 8, 1], "pixels": False}}, ["no report"]]
+    "report",
+    [
+        {"preset": "float32", "input": PIXELS},
+        {"sha256": hashlib.sha256(b"the model before").hexdigest(), "input": PIXELS},
+        {"sha256": None, "input": PIXELS},
+        ["no report"],
+    ],
 )
-def test_other_reports_beside_a_model_change_nothing(tiny_models, tmp_path, report):
+def test_reports_on_other_files_beside_a_model_change_nothing(tiny_models, tmp_path, report):
+    """Such as that of an .onnx file of the same name, or of the model that was there before."""
     shutil.copy(tiny_models / "float32.tflite", tmp_path / "m.tflite")
     (tmp_path / "m.json").write_text(json.dumps(report))
     runner = runners.open_runner(tmp_path / "m.tflite", mean=0.1, std=0.2)
@@ -105,10 +116,23 @@ def test_other_reports_beside_a_model_change_nothing(tiny_models, tmp_path, repo
 @pytest.mark.tensorflow
 def test_report_beside_a_model_tells_how_its_images_are_normalized(tiny_models, tmp_path):
     shutil.copy(tiny_models / "float32.tflite", tmp_path / "m.tflite")
-    described = {"pixels": False, "mean": [0.25], "std": 0.5}
-    (tmp_path / "m.json").write_text(json.dumps({"input": described}))
+    describe(tmp_path / "m.tflite", {"pixels": False, "mean": [0.25], "std": 0.5})
     runner = runners.open_runner(tmp_path / "m.tflite", mean=0.1, std=0.2)
     np.testing.assert_allclose(runner.prepare(PICTURE), (PICTURE - 0.25) / 0.5, rtol=1e-6)
+
+
+@pytest.mark.tensorflow
+def test_models_for_several_images_at_once_are_refused(tmp_path):
+    import keras
+
+    model = keras.Sequential([keras.Input((8, 8, 1)), keras.layers.Flatten(), keras.layers.Dense(3)])
+    (tmp_path / "m.tflite").write_bytes(convert(model, (4, 8, 8, 1), quantized=False))
+    with pytest.raises(ValueError) as raised:
+        runners.open_runner(tmp_path / "m.tflite")
+    assert str(raised.value) == (
+        f"{tmp_path / 'm.tflite'} takes 4 images at once, (4, 8, 8, 1), and single ones are to be "
+        "measured: convert the model with --batch=1"
+    )
 
 
 @pytest.mark.tensorflow

@@ -1,0 +1,70 @@
+"""Every registered model in a small form that has all its parts; variants that differ in size alone are one.
+
+A new family is covered by one row of `SIZES`.
+"""
+
+import json
+
+import hsvit_keras
+from hsvit_keras.models import registry
+
+NUM_CLASSES = 5
+TOKENS = {"hidden_dim": 16, "num_heads": 2, "depth": 2, "mlp_dim": 32}
+XFORMER = {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depth": 2}
+# What makes a model of each class small.
+SIZES = {
+    "CompactTransformer": XFORMER,
+    "ConvolutionalTransformer": {"hidden_dims": (8, 8, 8), "num_heads": (2, 2, 2), "head_dim": 4},
+    "DHVT": TOKENS,
+    "FNet2D": {"hidden_dim": 8, "depth": 2},
+    "HSViT": {"attention_groups": 4, "hidden_dim": 16, "num_heads": 4, "depth": 2},
+    "HVT": {**TOKENS, "patch_size": 2, "depth": 4},
+    "LeViT": XFORMER,
+    "MLPMixer": {"hidden_dim": 8, "depth": 2},
+    "PoolingTransformer": {
+        "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
+        "head_dims": (4, 4, 4),
+    },
+    "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
+    "VisionTransformer": {**TOKENS, "patch_size": 4},
+    "VisionXFormer": {**XFORMER, "mlp_dim": 32},
+}  # fmt: skip
+
+
+def _small(name):
+    """Input shape and arguments of the small form of a registered model."""
+    variant = registry._VARIANTS[name]
+    arguments = variant.arguments(variant.input_shape)
+    arguments = {**arguments, **SIZES[variant.model_class.__name__]}
+    input_shape = (32, 32, 3) if arguments.get("patch_size") == 16 else (16, 16, 3)
+    if "filters" in arguments:
+        arguments["filters"] = (8,) * (len(arguments["filters"]) - 1) + (16,)
+    if arguments.get("pool_every"):
+        arguments["pool_every"] = 2
+    if arguments.get("attention_arguments"):
+        arguments["attention_arguments"] = dict.fromkeys(arguments["attention_arguments"], 8)
+    return input_shape, arguments
+
+
+def _different():
+    """One name for each small form; the first in the order of `list_models`."""
+    forms = {}
+    for name in hsvit_keras.list_models():
+        form = registry._VARIANTS[name].model_class.__name__, *_small(name)
+        forms.setdefault(json.dumps(form, sort_keys=True), name)
+    return sorted(forms.values())
+
+
+MODELS = _different()
+
+
+def small_model(name, **overrides):
+    """The small form of a registered model.
+
+    Args:
+        name: str, one of `MODELS`.
+        **overrides: arguments of `create_model`.
+    """
+    input_shape, arguments = _small(name)
+    settings = {"input_shape": input_shape, "num_classes": NUM_CLASSES, **arguments, **overrides}
+    return hsvit_keras.create_model(name, **settings)
