@@ -37,12 +37,14 @@ class StopAtNonFinite(keras.callbacks.Callback):
     A loss is looked at one step late: to wait for it at once would leave an accelerator idle.
 
     Args:
-        advice: str, ends the message.
+        advice: str, the sentence after the message.
+        workdir: folder with the files of the last finished epoch, which the message names if there is one.
     """
 
-    def __init__(self, advice):
+    def __init__(self, advice, workdir):
         super().__init__()
         self._advice = advice
+        self._workdir = workdir
 
     def on_epoch_begin(self, epoch, logs=None):
         self._epoch = epoch + 1
@@ -66,7 +68,8 @@ class StopAtNonFinite(keras.callbacks.Callback):
 
     def _check(self, name, value, where):
         if not math.isfinite(float(value)):
-            raise ValueError(f"{name} became {float(value)} {where}. {self._advice}")
+            left = f"; the files of epoch {self._epoch - 1} are in {self._workdir}" if self._epoch > 1 else ""
+            raise ValueError(f"{name} became {float(value)} {where}. {self._advice}{left}")
 
 
 class EpochRecords(keras.callbacks.Callback):

@@ -28,10 +28,14 @@ def plain(config):
 
     Raises:
         ValueError: a key is unknown or missing, or a value is out of its range.
+        FileNotFoundError: the config file is not there.
     """
     if config is None:
         raise ValueError("--config is needed: a file such as training/configs/digits.py")
-    values = json.loads(json.dumps(config.to_dict()))
+    try:
+        values = json.loads(json.dumps(config.to_dict()))
+    except OSError as error:  # a file that is not there shows at the first use of what was in it
+        raise FileNotFoundError(f"--config: cannot be used: {str(error).splitlines()[-1].strip()}") from error
     known = hsvit_base.get_config().keys()
     for key in values:
         if key not in known:

@@ -35,10 +35,15 @@ class RunDirectory:
 
     Attributes:
         rows: list of dicts of numbers, one for each finished epoch.
+
+    Raises:
+        NotADirectoryError: `path` is a file.
     """
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise NotADirectoryError(f"--workdir={path} is a file; the folder of a run is needed")
         self.rows = []
 
     def summary(self):
@@ -59,6 +64,20 @@ class RunDirectory:
                 "Use another workdir, or go on with the same config"
             )
 
+    def check_backend(self):
+        """Raises `ValueError` if the folder holds epochs of a run with Keras on another backend."""
+        import keras
+
+        if not (self.path / "last.keras").is_file():
+            return
+        was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
+        if was != now:
+            raise ValueError(
+                f"workdir {self.path} holds a run with Keras on {was}, and Keras runs on {now}: the numbers "
+                f"would not be of one run. Set the environment variable KERAS_BACKEND={was}, or use another "
+                "workdir"
+            )
+
     def start(self, config, labels, model):
         """Makes the folder, or takes up the run in it and gives `model` the state of its last epoch.
 
@@ -71,9 +90,15 @@ class RunDirectory:
             OSError: the folder cannot be written.
             ValueError: `last.keras` is damaged or of another model.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        import keras
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise type(error)(f"--workdir={self.path} cannot be made: {error.strerror}") from error
         self._remove_leftovers()
         write_json(self.path / "config.json", config)
+        write_json(self.path / "run.json", {"backend": keras.backend.backend()})
         with replacing(self.path / "labels.txt") as temporary:
             temporary.write_text("".join(f"{label}\n" for label in labels))
         self._restore(model)
@@ -113,7 +138,7 @@ class RunDirectory:
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
-        for name in ("config", "labels", "last", "best", "metrics", "curves", "summary"):
+        for name in ("config", "labels", "last", "best", "metrics", "curves", "summary", "run"):
             for path in self.path.glob(f".{name}.*"):
                 path.unlink()
 

@@ -2,12 +2,16 @@
 
 Any value of the config can be changed, as in `--config.batch_size=64 --config.model=hsvit_c4a8`. The folder
 gets `best.keras` (the model of the best epoch, in float32, without optimizer), `last.keras` (to go on from),
-`metrics.jsonl`, TensorBoard events, `curves.png`, `config.json`, `labels.txt` and `summary.json`. A run that
-was killed goes on when it is started again, and ends as if nothing had happened: bit for bit on a CPU; on a
-GPU, XLA has to be asked for that by the environment variable XLA_FLAGS=--xla_gpu_deterministic_ops=true.
+`metrics.jsonl`, TensorBoard events, `curves.png`, `config.json`, `run.json` (the backend), `labels.txt` and
+`summary.json`. A run that was killed goes on when it is started again, and ends as if nothing had happened:
+bit for bit on a CPU; on a GPU, XLA has to be asked for that by the environment variable
+XLA_FLAGS=--xla_gpu_deterministic_ops=true.
 """
 
+import contextlib
+import math
 import random
+import re
 import sys
 
 from absl import flags
@@ -22,11 +26,13 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.")
-    flags.DEFINE_string("workdir", None, "Folder of the run.", required=True)
+    flags.DEFINE_string("workdir", None, "Folder of the run.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
 
 
 def main(_):
+    if FLAGS.workdir is None:
+        raise ValueError("--workdir is needed: the folder of the run")
     train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir)
 
 
@@ -42,8 +48,8 @@ def train(config, workdir, data_dir=None):
         dict, the summary of the run.
 
     Raises:
-        ValueError: the config or the workdir does not fit, or the loss became NaN or infinite.
-        OSError: the images are not there, or the workdir cannot be written.
+        ValueError: the config, the workdir or the backend does not fit, or the loss became NaN or infinite.
+        OSError: the images are not there or one cannot be read, or the workdir cannot be written.
     """
     values = recipe.plain(config)
     run = RunDirectory(workdir)
@@ -52,6 +58,7 @@ def train(config, workdir, data_dir=None):
         print(f"{workdir} holds a finished run: nothing to do")
         return summary
     commands.require_backend("tensorflow", "jax")
+    run.check_backend()
     from training import callbacks, curves, machine
     from training.augmentation import Augmentation
 
@@ -70,38 +77,41 @@ def train(config, workdir, data_dir=None):
 
     done = len(run.rows)
     if done < epochs:
-        model.fit(
-            batches(
-                train_set,
-                **preparation,
-                shuffle=True,
-                seed=values["seed"],
-                augment=augment,
-                epochs=epochs,
-                start_batch=done * steps,
-                drop_remainder=True,
-            ),
-            steps_per_epoch=steps,
-            initial_epoch=done,
-            epochs=epochs,
-            validation_data=test_batches,
-            validation_steps=steps_per_epoch(test_set, batch_size),
-            shuffle=False,
-            verbose=0,
-            callbacks=[
-                callbacks.EpochSeeds(values["seed"]),
-                callbacks.StopAtNonFinite(
-                    f"Try a lower learning_rate than {values['learning_rate']} or more warmup_epochs than "
-                    f"{values['warmup_epochs']}; the files of the last finished epoch are in {workdir}"
+        with _naming_broken_images(values["data"], data_dir):
+            model.fit(
+                batches(
+                    train_set,
+                    **preparation,
+                    shuffle=True,
+                    seed=values["seed"],
+                    augment=augment,
+                    epochs=epochs,
+                    start_batch=done * steps,
+                    drop_remainder=True,
                 ),
-                callbacks.EpochRecords(run, FloatCopy(model), epochs, steps, batch_size),
-            ],
-        )
+                steps_per_epoch=steps,
+                initial_epoch=done,
+                epochs=epochs,
+                validation_data=test_batches,
+                validation_steps=steps_per_epoch(test_set, batch_size),
+                shuffle=False,
+                verbose=0,
+                callbacks=[
+                    callbacks.EpochSeeds(values["seed"]),
+                    callbacks.StopAtNonFinite(
+                        f"Try a lower learning_rate than {values['learning_rate']} or more "
+                        f"warmup_epochs than {values['warmup_epochs']}",
+                        workdir,
+                    ),
+                    callbacks.EpochRecords(run, FloatCopy(model), epochs, steps, batch_size),
+                ],
+            )
 
     best = run.best_row()
     summary = {
         "model": values["model"],
-        "parameters": model.count_params(),
+        "parameters": num_parameters(model),
+        "non_trainable_parameters": model.count_params() - num_parameters(model),
         "data": values["data"],
         "images": {"train": len(train_set), "test": len(test_set)},
         "epochs": epochs,
@@ -175,6 +185,11 @@ def compile_model(model, values, steps):
     optimizer.build(model.trainable_variables)
 
 
+def num_parameters(model):
+    """The number of trainable parameters: what the paper counts."""
+    return sum(math.prod(variable.shape) for variable in model.trainable_variables)
+
+
 def _jit(wanted):
     """Compile by XLA as the config says; by default except on TensorFlow's CPU, where it is slower."""
     import keras
@@ -199,11 +214,27 @@ class FloatCopy:
         return self._copy
 
 
+@contextlib.contextmanager
+def _naming_broken_images(data, data_dir):
+    """Says in one line what to do about an image that cannot be read."""
+    try:
+        yield
+    except Exception as error:
+        # TensorFlow hands out the text of the error from the pipeline, in an error of its own.
+        found = re.search(r"cannot read the image .*", str(error))
+        if not found:
+            raise
+        raise OSError(
+            f"{found[0]}. Remove or replace it: `python -m training.data --data={data} "
+            f"--data_dir={data_dir} --verify` lists all such images"
+        ) from error
+
+
 def _announce(values, run, model, train_set, test_set):
     import keras
 
     print(
-        f"{values['model']} ({model.count_params():,} parameters) on {values['data']}: {len(train_set):,} "
+        f"{values['model']} ({num_parameters(model):,} parameters) on {values['data']}: {len(train_set):,} "
         f"images to train on, {len(test_set):,} to test on; Keras on {keras.backend.backend()}, "
         f"{values['dtype']}"
     )
@@ -211,19 +242,22 @@ def _announce(values, run, model, train_set, test_set):
         print(f"going on after epoch {len(run.rows)} of {values['epochs']}")
 
 
-def _parsing_error(error):
-    """In one line, how the config library tells of a missing file or of a name that is no key."""
+def _config_error(error):
+    """In one line, why the config file, or a change of one of its values, cannot be used."""
     title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
-    while isinstance(error, Exception):
+    while error.args and isinstance(error.args[-1], Exception):  # the library wraps what happened
         error = error.args[-1]
-    return f"error: --config: {title}: {' '.join(str(error).split())}"
+    reason = str(error.args[0]) if isinstance(error, AttributeError | KeyError) else str(error)
+    if isinstance(error, OSError):  # the last of the lines about what was tried
+        reason = reason.strip().splitlines()[-1]
+    return f"error: --config: {title}: {' '.join(reason.split())}"
 
 
 if __name__ == "__main__":
     define_flags()
     try:
         commands.run(main)
-    except (AttributeError, OSError, TypeError) as error:
+    except Exception as error:  # the config file is read with the flags, and may raise anything
         if FLAGS.is_parsed():
             raise
-        sys.exit(_parsing_error(error))
+        sys.exit(_config_error(error))
