@@ -41,7 +41,7 @@ def define_flags():
         "mean", None, "Subtracted from pixels of 0..1 in training: one number or one a channel."
     )
     flags.DEFINE_list(
-        "std", None, "Divided them after that. Both are read from config.json beside --original."
+        "std", None, "Divided them after that. Both are read from config.json beside each .keras file."
     )
     flags.DEFINE_string("device", None, "Where an official tool's output comes from, for the report.")
     flags.mark_flags_as_required(["original", "mobile", "output"])
@@ -49,6 +49,9 @@ def define_flags():
 
 def main(_):
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
+    if any(path.suffix == ".keras" for path in paths):
+        with commands.quietly():
+            import keras  # noqa: F401
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
         if any(path.suffix in runners.SUFFIXES for path in paths):
             report = measure(
@@ -61,20 +64,14 @@ def main(_):
                 data=FLAGS.data,
                 data_dir=FLAGS.data_dir,
                 images=FLAGS.images,
-                **_normalization(paths[0]),
+                mean=FLAGS.mean and commands.numbers("mean", FLAGS.mean),
+                std=FLAGS.std and commands.numbers("std", FLAGS.std),
             )
         else:
             report = official_tools.import_results(paths, device_name=FLAGS.device)
         files.write_json(temporary, report)
     print(table(report))
     print(f"wrote {FLAGS.output}")
-
-
-def _normalization(original):
-    mean, std = saved_models.normalization_beside(original)
-    mean = mean if FLAGS.mean is None else commands.numbers("mean", FLAGS.mean)
-    std = std if FLAGS.std is None else commands.numbers("std", FLAGS.std)
-    return {"mean": mean, "std": std}
 
 
 def measure(
@@ -88,8 +85,8 @@ def measure(
     data="digits",
     data_dir=None,
     images=100,
-    mean=0.0,
-    std=1.0,
+    mean=None,
+    std=None,
 ):
     """Measures models against the first of them.
 
@@ -103,8 +100,10 @@ def measure(
         data: str. An image set of `training.data`; its test part is shown to the models.
         data_dir: str, path or None. The folder with its files.
         images: int. Number of images to compare answers on; 0 for all.
-        mean: float or list of floats, one for each channel. Subtracted from pixels of 0..1.
-        std: float or list of floats, one for each channel. Divides them after that.
+        mean: float or list of floats, one for each channel. Subtracted from pixels of 0..1. By default
+            that of the run which left the model; for a `.tflite` file, that of the first `.keras` file.
+            What a converter's report says of a `.tflite` file goes before all of these.
+        std: float or list of floats, one for each channel. Divides them after that. As `mean`.
 
     Returns:
         dict in the form of `benchmark.schema.json`.
@@ -115,7 +114,9 @@ def measure(
     """
     before = device.state()
     names = _unique_names(paths)
-    models = [runners.open_runner(path, threads=threads, mean=mean, std=std) for path in paths]
+    models = [
+        runners.open_runner(path, threads=threads, **_normalization(path, paths, mean, std)) for path in paths
+    ]
     _check_alike(names, models)
     dataset, pictures, labels = _load_pictures(data, data_dir, images, models[0].input_shape[1:])
     other_load = device.OtherLoad()
@@ -165,6 +166,16 @@ def measure(
         },
         warnings=[*_answer_warnings(names, answers), *_normalization_warnings(names, models)],
     )
+
+
+def _normalization(path, paths, mean, std):
+    """Mean and std of one of the models: what was asked for, else what the run beside it tells."""
+    keras_files = (other for other in (path, *paths) if other.suffix == ".keras")
+    of_run = saved_models.normalization_beside(next(keras_files, path))
+    return {
+        name: of_run[index] if value is None else value
+        for index, (name, value) in enumerate((("mean", mean), ("std", std)))
+    }
 
 
 def _unique_names(paths):
@@ -306,4 +317,4 @@ def _ratio(ratio):
 
 if __name__ == "__main__":
     define_flags()
-    commands.run(main, uses_keras=".keras" in " ".join(sys.argv))
+    commands.run(main, uses_keras=False)

@@ -8,6 +8,7 @@ floats, pixels of 0..255, integers) and is no part of a latency. Calling the run
 runs the model and fetches the answer (1, classes) as floats, and is.
 """
 
+import hashlib
 import json
 import pathlib
 import time
@@ -63,17 +64,27 @@ class Runner:
     delegation = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))
 
     def __init__(self, path, mean, std, input_shape, output_shape):
-        self.input_shape = (1, *(int(size or 0) for size in input_shape[1:]))
-        if len(input_shape) != 4 or input_shape[0] not in (None, 1) or 0 in self.input_shape:
-            raise ValueError(f"{path} must take images (1, H, W, C), it takes {tuple(input_shape)}")
+        input_shape, output_shape = map(_plain_shape, (input_shape, output_shape))
+        if len(input_shape) == 4 and input_shape[0] not in (None, 1):
+            raise ValueError(
+                f"{path} takes {input_shape[0]} images at once, {input_shape}, and single ones are to be "
+                "measured: convert the model with --batch=1"
+            )
+        if len(input_shape) != 4 or None in input_shape[1:]:
+            raise ValueError(f"{path} must take images (1, H, W, C), it takes {input_shape}")
         if len(output_shape) != 2:
-            raise ValueError(f"{path} must answer with (1, classes), it answers with {tuple(output_shape)}")
-        self.num_classes = int(output_shape[-1])
+            raise ValueError(f"{path} must answer with (1, classes), it answers with {output_shape}")
+        self.input_shape = (1, *input_shape[1:])
+        self.num_classes = output_shape[-1]
         self.mean, self.std = np.asarray(mean, "float32"), np.asarray(std, "float32")
         saved_models.check_normalization(self.mean, self.std, self.input_shape[-1])
 
     def prepare(self, picture):
         return ((picture - self.mean) / self.std).astype("float32")
+
+
+def _plain_shape(shape):
+    return tuple(None if size is None else int(size) for size in shape)
 
 
 class KerasRunner(Runner):
@@ -136,7 +147,7 @@ class TFLiteRunner(Runner):
     """A `.tflite` file in LiteRT's interpreter.
 
     The converter's report beside the file (`M.json` of `M.tflite`) may say how images are normalized,
-    and that the model does it itself; then it takes pixels.
+    and that the model does it itself; then it takes pixels. A report about another file is not believed.
     """
 
     def __init__(self, path, threads, mean, std):
@@ -158,7 +169,7 @@ class TFLiteRunner(Runner):
                 f"{path} must have one input and one output, it has {len(inputs)} and {len(outputs)}"
             )
         (self._input,), (self._output,) = inputs, outputs
-        described = _described_input(path.with_suffix(".json"))
+        described = _described_input(path)
         self.pixels = described.get("pixels", False)
         mean, std = described.get("mean", mean), described.get("std", std)
         super().__init__(path, mean, std, self._input["shape"], self._output["shape"])
@@ -177,8 +188,9 @@ class TFLiteRunner(Runner):
         return dequantize(self._interpreter.get_tensor(self._output["index"]), *self._output["quantization"])
 
 
-def _described_input(report):
-    """What the converter's report says of the input: whether it is pixels, and its mean and std."""
+def _described_input(model):
+    """What the converter's report says of a model's input: whether it is pixels, and its mean and std."""
+    report = model.with_suffix(".json")
     if not report.is_file():
         return {}
     try:
@@ -187,8 +199,10 @@ def _described_input(report):
         raise ValueError(
             f"{report}, which should describe the model beside it, is no JSON: {error}"
         ) from error
-    described = content.get("input") if isinstance(content, dict) else None
-    return described if isinstance(described, dict) else {}
+    content = content if isinstance(content, dict) else {}
+    if content.get("sha256") != hashlib.sha256(model.read_bytes()).hexdigest():
+        return {}  # of an .onnx file of the same name, of an older model, or of something else
+    return content.get("input", {})
 
 
 def quantize(values, dtype, scale, zero_point):
