@@ -29,6 +29,8 @@ def define_flags():
 def main(_):
     output = pathlib.Path(FLAGS.output)
     run = run_folder.read_run(FLAGS.workdir, exports=FLAGS.exports, benchmarks=FLAGS.benchmark)
+    for note in run.skipped:
+        print(f"left out: {note}")
     with files.replacing(output) as temporary:
         html, images = build(run)
         temporary.write_text(html, encoding="utf-8")
@@ -56,6 +58,7 @@ def build(run):
     with plots.style():
         sections = [
             _summary(run),
+            *_skipped(run),
             _training(run, figure),
             _artifacts(run),
             *_measurements(run, figure),
@@ -129,6 +132,12 @@ def _runtimes(report):
 def _device_name(report):
     device = report["device"]
     return device["name"] or device["cpu"]["name"] or "an unnamed device"
+
+
+def _skipped(run):
+    if run.skipped:
+        notes = (report_page.paragraph(note, "warning") for note in run.skipped)
+        yield report_page.section("Files left out", *notes)
 
 
 # ---- training --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ class Run:
         metrics: list of dicts, the lines of metrics.jsonl, one an epoch.
         artifacts: list of converters' reports, each with the artifact's file `name`.
         benchmarks: list of benchmark reports.
+        skipped: list of str, why files that were found are left out.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Run:
     metrics: list
     artifacts: list
     benchmarks: list
+    skipped: list
 
 
 def read_run(workdir, *, exports=None, benchmarks=None):
@@ -33,6 +35,7 @@ def read_run(workdir, *, exports=None, benchmarks=None):
 
     Args:
         workdir: str or path of the folder; JSON files are told by their content, in folders below too.
+            Files that cannot be used are skipped, hidden ones in silence.
         exports: str or path of the folder of artifacts and their reports; None for `workdir`.
         benchmarks: list of paths of benchmark reports; None for those in `workdir`.
 
@@ -40,28 +43,64 @@ def read_run(workdir, *, exports=None, benchmarks=None):
         A `Run`.
 
     Raises:
-        OSError: a folder or a file that was named is not there.
-        ValueError: a file is no JSON, or no benchmark report.
+        OSError: a folder or a file that was named is not there, or nothing was found.
+        ValueError: a file of `benchmarks` is no benchmark report.
     """
     workdir = _folder("workdir", workdir)
-    exports = workdir if exports is None else _folder("exports", exports)
-    metrics = workdir / "metrics.jsonl"
-    found = {path: _read_json(path) for path in sorted(workdir.rglob("*.json"))}
-    described = {path: found.get(path) or _read_json(path) for path in sorted(exports.rglob("*.json"))}
+    skipped = []
+    found = _read_all(_read_object, _search(workdir), skipped)
+    described = found
+    if exports is not None:
+        described = _read_all(_read_object, _search(_folder("exports", exports)), skipped)
+    metrics = [path for path in [workdir / "metrics.jsonl"] if path.is_file()]
     if benchmarks is None:
-        benchmarks = [path for path, content in found.items() if _has(content, "models", "pairs")]
-    return Run(
+        told = [path for path, content in found.items() if {"models", "pairs"} <= set(content)]
+        reports = _read_all(_read_benchmark, told, skipped).values()
+    else:
+        reports = map(_read_benchmark, map(pathlib.Path, benchmarks))
+    run = Run(
         name=workdir.resolve().name,
         config=found.get(workdir / "config.json"),
         summary=found.get(workdir / "summary.json"),
-        metrics=_read_json_lines(metrics) if metrics.is_file() else [],
+        metrics=_read_all(_read_json_lines, metrics, skipped).get(workdir / "metrics.jsonl", []),
         artifacts=[
-            {**content, "name": _artifact(path, content)}
-            for path, content in described.items()
-            if _has(content, "sha256", "parity")
+            {**content, "name": content["artifact"]}
+            for content in described.values()
+            if {"artifact", "sha256", "parity"} <= set(content) and isinstance(content["parity"], dict)
         ],
-        benchmarks=[_read_benchmark(pathlib.Path(path)) for path in benchmarks],
+        benchmarks=list(reports),
+        skipped=list(dict.fromkeys(skipped)),
     )
+    if not any((run.config, run.summary, run.metrics, run.artifacts, run.benchmarks)):
+        raise FileNotFoundError(
+            "; ".join(
+                [
+                    f"there is nothing to report on in {workdir}, where metrics.jsonl, config.json, "
+                    "converters' reports (M.json beside M.tflite) and benchmark reports are looked for",
+                    *run.skipped,
+                ]
+            )
+        )
+    return run
+
+
+def _search(folder):
+    """The JSON files in a folder and those below, without hidden ones."""
+    paths = (path for path in folder.rglob("*.json") if path.is_file())
+    return sorted(
+        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
+def _read_all(read, paths, skipped):
+    """A dict from each path to what `read` makes of it; where it cannot, `skipped` is told why."""
+    contents = {}
+    for path in paths:
+        try:
+            contents[path] = read(path)
+        except (OSError, ValueError) as error:
+            skipped.append(str(error))
+    return contents
 
 
 def _folder(name, path):
@@ -71,17 +110,11 @@ def _folder(name, path):
     return path
 
 
-def _has(content, *keys):
-    return isinstance(content, dict) and set(keys) <= set(content)
-
-
-def _artifact(report, content):
-    """Name of the file that a converter's report is about."""
-    return report.with_suffix(".onnx" if "opset" in content else ".tflite").name
-
-
-def _read_json(path):
-    return _parse(path.read_bytes(), path)
+def _read_object(path):
+    content = _parse(path.read_bytes(), path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} holds no JSON object")
+    return content
 
 
 def _read_json_lines(path):
@@ -102,7 +135,7 @@ def _parse(content, where):
 def _read_benchmark(path):
     if not path.is_file():
         raise FileNotFoundError(f"there is no benchmark report {path}")
-    content = _read_json(path)
+    content = _read_object(path)
     try:
         benchmark_report.check(content)
     except ValueError as error:

@@ -29,6 +29,7 @@ METRICS = [
     for epoch, accuracy in ((1, 0.5), (2, 0.875), (3, 0.75))
 ]
 ARTIFACT = {
+    "artifact": "mobile.tflite",
     "preset": "dynamic",
     "bytes": 1_000_000,
     "sha256": "0123456789abcdef" * 4,
@@ -175,8 +176,8 @@ def test_artifacts(complete):
 
 
 def test_artifacts_are_ordered_by_size_and_may_know_less(workdir):
-    onnx = {"sha256": "f" * 64, "parity": {}, "opset": 17, "bytes": 2_000_000}
-    folder = workdir({"exports/mobile.json": ARTIFACT, "model.json": onnx})
+    onnx = {"artifact": "model.onnx", "sha256": "f" * 64, "parity": {}, "opset": 17, "bytes": 2_000_000}
+    folder = workdir({"exports/mobile.json": ARTIFACT, "model.onnx.json": onnx})
     content, _, _ = build(folder)
     answers = rows(content, "How alike the artifacts answer")
     assert [row[0] for row in answers[1:]] == ["model.onnx", "mobile.tflite"]
@@ -293,11 +294,22 @@ def test_what_is_missing_is_said_and_the_rest_shown(workdir, absent, message):
 
 
 def test_folder_with_nothing_in_it(tmp_path):
-    (tmp_path / "empty").mkdir()
-    content, page, images = build(tmp_path / "empty")
-    assert page.texts["h1"] == ["empty: training, export, speed"]
-    assert content.count('class="missing"') == 5
-    assert not images
+    (tmp_path / "stray.json").write_text("{}")
+    with pytest.raises(
+        FileNotFoundError, match=r"nothing to report on in .*, where metrics\.jsonl, config\.json"
+    ):
+        run_folder.read_run(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(FileNotFoundError, match=r"are looked for; .*config\.json is no JSON"):
+        run_folder.read_run(tmp_path)
+
+
+def test_hidden_files_are_not_looked_at(workdir):
+    folder = workdir({"config.json": COMPLETE["config.json"], ".half.1.part.json": "{"})
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "report.json").write_text(json.dumps(ARTIFACT))
+    run = run_folder.read_run(folder)
+    assert run.skipped == [] and run.artifacts == []
 
 
 def test_metrics_that_stop_early_or_lack_a_column(workdir):
@@ -337,7 +349,7 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
     folder = workdir({"benchmark.json": COMPLETE["benchmark.json"]})
     other = tmp_path / "elsewhere"
     other.mkdir()
-    (other / "other.json").write_text(json.dumps(ARTIFACT))
+    (other / "other.json").write_text(json.dumps({**ARTIFACT, "artifact": "other.tflite"}))
     second = reports.phone_report()
     second["device"]["name"] = "Second Phone"
     (tmp_path / "second.json").write_text(json.dumps(second))
@@ -361,12 +373,21 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
         ("metrics.jsonl", '{"loss": 1}\n{"loss"', r"line 2 of .*metrics\.jsonl is no JSON: "),
         ("config.json", b"\xff\xfe\x00", r"config\.json is no JSON: "),
         ("metrics.jsonl", "[1]\n", r"metrics\.jsonl must hold one JSON object a line"),
+        ("exports/strange.json", "[1]", r"strange\.json holds no JSON object"),
     ],
 )
-def test_broken_files_are_named(workdir, name, content, message):
-    with pytest.raises(ValueError, match=message) as raised:
-        build(workdir({name: content}))
-    assert "\n" not in str(raised.value)
+def test_files_that_cannot_be_used_are_left_out_and_named(workdir, name, content, message):
+    _, page, _ = build(workdir({**COMPLETE, name: content}))
+    assert page.texts["h2"][:3] == ["In short", "Files left out", "Training"]
+    notes = [text for text in page.texts["p"] if re.search(message, text)]
+    assert len(notes) == 1
+    assert "mobile.tflite" in page.texts["th"]  # the rest is there
+
+
+def test_reports_of_others_are_no_artifacts(workdir):
+    stranger = {"artifact": "vase", "sha256": 5, "parity": "even"}
+    run = run_folder.read_run(workdir({**COMPLETE, "exports/strange.json": stranger}))
+    assert [artifact["name"] for artifact in run.artifacts] == ["mobile.tflite"]
 
 
 @pytest.mark.parametrize(
@@ -376,10 +397,12 @@ def test_broken_files_are_named(workdir, name, content, message):
         ({"warnings": "none"}, "at warnings, 'none' is not of type 'array'"),
     ],
 )
-def test_benchmark_that_does_not_follow_the_schema(workdir, change, message):
+def test_named_benchmark_that_does_not_follow_the_schema(workdir, change, message):
+    folder = workdir({"benchmark.json": reports.phone_report() | change})
     with pytest.raises(ValueError, match=r"benchmark\.json is no benchmark report") as raised:
-        build(workdir({"benchmark.json": reports.phone_report() | change}))
+        run_folder.read_run(folder, benchmarks=[folder / "benchmark.json"])
     assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -419,9 +442,17 @@ def test_command(workdir, tmp_path):
     assert run.stdout == f"wrote {output}, and its 6 figures as page_*.png\n"
 
 
+def test_command_says_what_it_left_out(workdir, tmp_path):
+    folder = workdir({"config.json": COMPLETE["config.json"], "other.json": "{"})
+    run = command(f"--workdir={folder}", f"--output={tmp_path / 'page.html'}")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f"left out: {folder / 'other.json'} is no JSON: ")
+
+
 def test_command_writes_nothing_on_bad_input(workdir, tmp_path):
     output = tmp_path / "page.html"
-    run = command(f"--workdir={workdir({'config.json': '{'})}", f"--output={output}")
+    folder = workdir({"config.json": "{}", "benchmark.json": "{"})
+    run = command(f"--workdir={folder}", f"--benchmark={folder / 'benchmark.json'}", f"--output={output}")
     assert run.returncode == 1
     assert run.stderr.startswith("error: ")
     assert run.stderr.count("\n") == 1
