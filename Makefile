@@ -28,8 +28,8 @@ demo: setup
 
 # JAX runs what does not need TensorFlow; converting does.
 test: setup
-	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest tests
-	KERAS_BACKEND=jax $(IN_VENV) -m pytest -m "not tensorflow" tests
+	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 tests
+	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow" tests
 
 lint: setup
 	$(IN_VENV) -m ruff check
