@@ -50,8 +50,7 @@ def define_flags():
 def main(_):
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
     if any(path.suffix == ".keras" for path in paths):
-        with commands.quietly():
-            import keras  # noqa: F401
+        commands.import_keras()
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
         if any(path.suffix in runners.SUFFIXES for path in paths):
             report = measure(

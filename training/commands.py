@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -33,7 +34,7 @@ def run(main, uses_keras=True, argument=None):
             sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
         try:
             if uses_keras:
-                _import_keras()
+                import_keras()
             return main(arguments)
         except (ValueError, OSError, ImportError) as error:
             logging.debug("where it happened", exc_info=True)
@@ -45,10 +46,26 @@ def run(main, uses_keras=True, argument=None):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
-    app.run(guarded)
+    app.run(guarded, flags_parser=_parse_flags)
 
 
-def _import_keras():
+def _parse_flags(argv):
+    """absl's own parsing, with one line instead of two where a flag is wrong or missing."""
+    app.define_help_flags()
+    try:
+        return flags.FLAGS(argv)
+    except flags.Error as error:
+        missing = re.search(r"flag (--\w+)=None: Flag --\w+ must have a value", str(error))
+        message = f"{missing[1]} is needed" if missing else " ".join(str(error).split())
+        sys.exit(f"error: {message}; --help lists the options")
+
+
+def import_keras():
+    """Imports Keras without what its native libraries have to say.
+
+    Raises:
+        ImportError: Keras cannot start on its backend; the message names it and what would be right.
+    """
     try:
         with quietly():
             import keras  # noqa: F401

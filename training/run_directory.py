@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import zipfile
 
+from training.commands import quietly
 from training.event_file import EventFile
 from training.files import replacing, write_json
 from training.recipe import differences
@@ -119,9 +120,9 @@ class RunDirectory:
         """
         self.rows.append(row)
         if self.best_row() is row:
-            with replacing(self.path / "best.keras") as temporary:
+            with quietly(), replacing(self.path / "best.keras") as temporary:
                 best_model().save(temporary)
-        with replacing(self.path / "last.keras") as temporary:
+        with quietly(), replacing(self.path / "last.keras") as temporary:  # on JAX, too, it loads TensorFlow
             model.save(temporary)
             with zipfile.ZipFile(temporary, "a") as archive:
                 archive.writestr(_ROWS, json.dumps(self.rows))

@@ -62,6 +62,35 @@ def test_unknown_option():
     assert "Unknown command line flag 'nonsense'" in result.stderr
 
 
+def test_missing_option_is_one_line():
+    code = """
+from absl import flags
+flags.DEFINE_string("model", None, "A model.", required=True)
+commands.run(print, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == 1
+    assert result.stderr == "error: --model is needed; --help lists the options\n"
+
+
+def test_wrong_value_is_one_line():
+    code = """
+from absl import flags
+flags.DEFINE_integer("batch", 1, "Images.", lower_bound=1)
+commands.run(print, uses_keras=False)
+"""
+    result = run(code, "--batch=0")
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    assert "--batch=0" in result.stderr
+
+
+def test_help():
+    result = run("commands.run(print, uses_keras=False)", "--help")
+    assert result.stdout.strip()
+    assert "error" not in result.stderr
+
+
 def test_keras_starts_without_a_word():
     code = "def main(_):\n    import keras\n    print(keras.backend.backend())\ncommands.run(main)"
     result = run(code)
