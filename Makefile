@@ -26,10 +26,13 @@ demo: setup
 		--output=$(RUN)/benchmark.json
 	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
 
-# JAX runs what does not need TensorFlow; converting does.
+# On JAX runs again what computes with Keras; converting needs TensorFlow, reading files needs neither.
+COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/training
+
 test: setup
 	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 tests
-	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow" tests
+	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow" $(COMPUTING) \
+		--ignore=tests/checkpoints/test_reading.py --ignore=tests/training/data
 
 lint: setup
 	$(IN_VENV) -m ruff check

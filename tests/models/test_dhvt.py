@@ -71,8 +71,7 @@ def test_table_of_the_docstring():
 )
 def test_convolutions_of_the_patches(patch_size, filters, gelus):
     """Supplement, section 1.2: the last convolution has no GELU, but the only one has."""
-    with keras.StatelessScope(initialize_variables=False):
-        model = hsvit_keras.DHVT(**{**SMALL, "patch_size": patch_size, "input_shape": (32, 48, 3)})
+    model = hsvit_keras.DHVT(**{**SMALL, "patch_size": patch_size, "input_shape": (32, 48, 3)})
     names = [layer.name for layer in model.layers]
     convolutions = [model.get_layer(name) for name in names if name.startswith("patch_conv")]
     convolutions = [layer for layer in convolutions if isinstance(layer, keras.layers.Conv2D)]

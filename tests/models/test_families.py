@@ -98,7 +98,10 @@ def test_saved_models_load_in_a_fresh_process(tmp_path):
     for name in MODELS:
         model = small_model(name)
         model(images(model, 4), training=True)  # moves the statistics of batch normalization
-        for form, saved in ((name, model), (f"{name}_folded", hsvit_keras.fold_batch_norm(model))):
+        forms = {name: model}
+        if any(isinstance(layer, keras.layers.BatchNormalization) for layer in model.layers):
+            forms[f"{name}_folded"] = hsvit_keras.fold_batch_norm(model)
+        for form, saved in forms.items():
             saved.save(tmp_path / f"{form}.keras")
             np.save(tmp_path / f"{form}_images.npy", images(model))
             np.save(tmp_path / f"{form}.npy", answers(saved, images(model)))

@@ -153,8 +153,7 @@ def test_variants_of_the_ablations_have_the_classes_of_cifar_100():
     ("every", "expected"), [(0, [24]), (1, [24, 11, 5, 2]), (2, [24, 11, 5]), (3, [24, 11])]
 )
 def test_where_the_poolings_are(every, expected):
-    with keras.StatelessScope(initialize_variables=False):
-        assert lengths(hsvit_keras.HVT(**{**SMALL, "pool_every": every})) == expected
+    assert lengths(hsvit_keras.HVT(**{**SMALL, "pool_every": every})) == expected
 
 
 def test_positions_are_added_behind_the_pooling():

@@ -86,8 +86,7 @@ def test_table_of_the_docstring():
 )
 def test_any_image_gives_the_sizes_of_the_authors_formula(shape, expected):
     """floor((n - patch) / stride) + 1, then ceil(n / 2)."""
-    with keras.StatelessScope(initialize_variables=False):
-        model = hsvit_keras.PoolingTransformer(**{**SMALL, "input_shape": shape})
+    model = hsvit_keras.PoolingTransformer(**{**SMALL, "input_shape": shape})
     assert grids(model) == expected
     assert model.output_shape == (None, 5)
 

@@ -9,6 +9,7 @@ import pytest
 import hsvit_keras
 from hsvit_keras.layers import ChannelNormalization
 from tests import reference
+from tests.models.counting import outline
 
 TABLES = reference.load("param_counts")["vix"]
 CIFAR = ("table1_cifar10", "table3_cifar10", "table5_pit_cifar10", "table6_rope_cifar10")
@@ -38,16 +39,15 @@ def rows(tables):
 
 def counts(name, **arguments):
     """Trainable parameters, and those that the paper's tool counts."""
-    with keras.StatelessScope(initialize_variables=False):
-        model = hsvit_keras.create_model(name, **arguments)
-        sizes = [
-            (
-                int(np.prod(weight.shape)),
-                bool(BARE.search(weight.path)) or isinstance(layer, ChannelNormalization),
-            )
-            for layer in model.layers
-            for weight in layer.trainable_weights
-        ]
+    model = outline(name, **arguments)
+    sizes = [
+        (
+            int(np.prod(weight.shape)),
+            bool(BARE.search(weight.path)) or isinstance(layer, ChannelNormalization),
+        )
+        for layer in model.layers
+        for weight in layer.trainable_weights
+    ]
     return sum(size for size, _ in sizes), sum(size for size, is_bare in sizes if not is_bare)
 
 
