@@ -5,6 +5,8 @@ A new family is covered by one row of `SIZES`.
 
 import json
 
+import keras
+
 import hsvit_keras
 from hsvit_keras.models import registry
 
@@ -55,7 +57,12 @@ def _different():
     return sorted(forms.values())
 
 
-MODELS = _different()
+def _one_a_class(names):
+    return list({registry._VARIANTS[name].model_class: name for name in names}.values())
+
+
+# JAX compiles each operation of each size apart, which takes many seconds a model: there, one of each class.
+MODELS = _one_a_class(_different()) if keras.backend.backend() == "jax" else _different()
 
 
 def small_model(name, **overrides):

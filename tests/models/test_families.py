@@ -17,7 +17,8 @@ def images(model, count=2):
 
 
 def answers(model, inputs):
-    return keras.ops.convert_to_numpy(keras.ops.cast(model(inputs, training=False), "float32"))
+    """Compiled as a whole, on JAX in a fraction of the time that its operations take one by one."""
+    return model.predict_on_batch(inputs).astype("float32")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -35,7 +36,7 @@ def test_every_weight_learns(name):
     model = small_model(name)
     before = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_weights]
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.SGD(1.0), loss, run_eagerly=True)
+    model.compile(keras.optimizers.SGD(1.0), loss, run_eagerly=keras.backend.backend() == "tensorflow")
     loss = model.train_on_batch(images(model, 4), np.array([0, 1, 2, 3]))
     assert np.isfinite(loss)
     still = [
@@ -86,7 +87,7 @@ folder = sys.argv[1]
 for name in sys.argv[2:]:
     images = np.load(f"{folder}/{name}_images.npy")
     model = keras.models.load_model(f"{folder}/{name}.keras")
-    answers = keras.ops.convert_to_numpy(model(images, training=False))
+    answers = model.predict_on_batch(images)
     assert np.array_equal(answers, np.load(f"{folder}/{name}.npy")), name
     print(type(model).__name__, name)
 """
