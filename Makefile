@@ -1,4 +1,4 @@
-# `make demo` trains, converts, proves and measures a small HSViT; `make test` runs every test.
+# `make demo` trains, converts, proves and measures a small HSViT; `make test` runs the tests.
 # Both set up an environment in .venv first, which a second run takes as it is.
 
 PYTHON ?= python3
@@ -11,7 +11,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite))
 
-.PHONY: demo test lint setup clean
+.PHONY: demo test test-slow lint setup clean
 .DELETE_ON_ERROR:
 
 demo: export KERAS_BACKEND = tensorflow
@@ -30,9 +30,13 @@ demo: setup
 COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/training
 
 test: setup
-	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 tests
+	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m "not slow" tests
 	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow" $(COMPUTING) \
 		--ignore=tests/checkpoints/test_reading.py --ignore=tests/training/data
+
+# Kills and resumes of whole runs, every damaged bit of a file: minutes a test.
+test-slow: setup
+	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m slow tests
 
 lint: setup
 	$(IN_VENV) -m ruff check
