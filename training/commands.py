@@ -1,5 +1,6 @@
 """How every command of the package starts, and how it ends on bad input."""
 
+import atexit
 import contextlib
 import os
 import re
@@ -46,7 +47,25 @@ def run(main, uses_keras=True, argument=None):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
-    app.run(guarded, flags_parser=_parse_flags)
+    try:
+        app.run(guarded, flags_parser=_parse_flags)
+    except SystemExit as end:
+        _leave(end.code)
+
+
+def _leave(code):
+    """Ends the process as `sys.exit(code)` does, but leaves its memory to the system.
+
+    Where training was broken off, TensorFlow's threads still ask Python for batches, and would wait
+    forever for an interpreter that takes itself apart.
+    """
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError):  # a reader that has left, as in `... | head`
+        sys.stdout.flush()
+    os._exit(code or 0)
 
 
 def _parse_flags(argv):
