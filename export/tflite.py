@@ -10,6 +10,7 @@ import numpy as np
 from absl import flags
 
 from export import conversion
+from export.litert import depthwise_kernels
 from training import commands
 
 FLAGS = flags.FLAGS
@@ -107,9 +108,11 @@ def convert(lowered, preset, runtime=None):
     )
     with commands.quietly():
         try:
-            return converter.convert()
+            content = bytes(converter.convert())
         except Exception as error:  # the converter's own class, in a module that is not public
             refusal = error
+        else:
+            return depthwise_kernels.unpack(content)
     raise ValueError(f"LiteRT cannot hold this model: {_unsupported(str(refusal))}") from refusal
 
 
