@@ -1,7 +1,7 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.checkpoints import from_torch
-from hsvit_keras.compression import fold_batch_norm
+from hsvit_keras.compression import fold_batch_norm, slim, slimmable_parts
 from hsvit_keras.models import (
     DHVT,
     HVT,
@@ -37,4 +37,6 @@ __all__ = [
     "fold_batch_norm",
     "from_torch",
     "list_models",
+    "slim",
+    "slimmable_parts",
 ]

@@ -4,6 +4,7 @@ from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.fourier_mixing import FourierMixing
+from hsvit_keras.layers.group_dropout import GroupDropout
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
 from hsvit_keras.layers.join_tokens import JoinTokens
 from hsvit_keras.layers.linformer_attention import LinformerAttention
@@ -21,6 +22,7 @@ __all__ = [
     "ClassToken",
     "FirstToken",
     "FourierMixing",
+    "GroupDropout",
     "GroupLayerNormalization",
     "JoinTokens",
     "LinformerAttention",

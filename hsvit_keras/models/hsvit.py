@@ -13,7 +13,7 @@ import functools
 import keras
 from keras import layers
 
-from hsvit_keras.layers import FirstToken, GroupLayerNormalization, TileTokens
+from hsvit_keras.layers import FirstToken, GroupDropout, GroupLayerNormalization, TileTokens
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
@@ -56,6 +56,8 @@ class HSViT(ImageClassifier):
         hidden_dim: int, length of a token.
         num_heads: int, heads of each group; divides `hidden_dim`.
         dropout_rate: float in [0, 1), of the embedding and of the attention weights.
+        group_dropout_rate: float in [0, 1), how likely an image does without one of its groups while
+            training, so that the model answers well after `slim` has removed groups.
         use_convolution: bool. Without convolutions each colour channel of the image is a token,
             repeated up to `filters[-1]` tokens; `hidden_dim` has to be height * width.
         dtype: dtype policy of all layers; the global one by default.
@@ -88,6 +90,7 @@ class HSViT(ImageClassifier):
         num_heads=8,
         dropout_rate=0.2,
         use_convolution=True,
+        group_dropout_rate=0.0,
         dtype=None,
         name="hsvit",
         **kwargs,
@@ -116,6 +119,8 @@ class HSViT(ImageClassifier):
                     tokens = blocks.residual(tokens, norm, attend, name=f"block{i}")
                 tokens = FirstToken(name="class_tokens")(tokens)
                 tokens = layers.Reshape((attention_groups, hidden_dim), name="group_answers")(tokens)
+                if group_dropout_rate:
+                    tokens = GroupDropout(group_dropout_rate, name="group_dropout")(tokens)
             features = layers.GlobalAveragePooling1D(name="mean_answer")(tokens)
             features = layers.LayerNormalization(epsilon=1e-5, name="head_norm")(features)
             return layers.Dense(num_classes, name="head")(features)
@@ -167,6 +172,7 @@ def _check_arguments(arguments):
     blocks.check_integer("hidden_dim", hidden_dim, 1)
     blocks.check_integer("attention_groups", attention_groups, 0)
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    blocks.check_rate("group_dropout_rate", arguments["group_dropout_rate"])
     blocks.check_stages(arguments, "filters", "kernel_sizes", "pool_strides")
     if attention_groups:
         blocks.check_integer("depth", arguments["depth"], 1)
