@@ -1,0 +1,136 @@
+"""Layers that compute with weights rounded to integers, and train the weights behind the rounding.
+
+Each is its stock layer in all else: same weights, same names, same shapes.
+"""
+
+import keras
+from keras import layers, ops
+
+from hsvit_keras.compression.ranges import check_bits
+from hsvit_keras.layers import ClassToken, PositionEmbedding
+
+
+class RoundedWeights:
+    """What makes a layer a quantized one; stands in front of the stock class: `(RoundedWeights, Dense)`.
+
+    A subclass says in `rounded` what becomes of each weight.
+
+    Args:
+        weight_bits: int, of the rounded weights.
+        **kwargs: the arguments of the stock class.
+    """
+
+    def __init__(self, *args, weight_bits=8, **kwargs):
+        check_bits("weight_bits", weight_bits)
+        super().__init__(*args, **kwargs)
+        self.weight_bits = weight_bits
+
+    def call(self, inputs):
+        # The stock layer reads its weights and finds the rounded ones, whatever it does with them.
+        values = [(weight, self.rounded(weight)) for weight in self.weights]
+        with keras.StatelessScope(state_mapping=values):
+            return super().call(inputs)
+
+    def rounded(self, weight):
+        """The value of a weight that the layer computes with."""
+        raise NotImplementedError
+
+    @classmethod
+    def stock_class(cls):
+        """The class whose quantized form this is."""
+        return cls.__bases__[1]
+
+    @classmethod
+    def from_stock(cls, layer, **config):
+        """The quantized form of a layer, without its weights."""
+        return cls.from_config({**layer.get_config(), **config})
+
+    def to_stock(self):
+        """The layer whose quantized form this is, without its weights."""
+        config = self.get_config()
+        del config["weight_bits"]
+        return self.stock_class().from_config(config)
+
+    def get_config(self):
+        return {**super().get_config(), "weight_bits": self.weight_bits}
+
+
+class RoundedKernel(RoundedWeights):
+    """Rounds the kernel to integers around zero, with a scale for each output channel."""
+
+    def inputs_axes(self):
+        """The axes of the kernel that are summed over; the others count output channels."""
+        return tuple(range(len(self.kernel.shape) - 1))
+
+    def rounded(self, weight):
+        if weight is not self.kernel:
+            return ops.convert_to_tensor(weight)
+        return round_kernel(weight, self.inputs_axes(), self.weight_bits)
+
+
+class RoundedConstant(RoundedWeights):
+    """Rounds what is added to the activations as an activation is rounded: one range for the tensor."""
+
+    def rounded(self, weight):
+        constant = ops.cast(weight, "float32")
+        low, high = (ops.stop_gradient(bound) for bound in constant_bounds(constant))
+        return keras.quantizers.fake_quant_with_min_max_vars(constant, low, high, num_bits=self.weight_bits)
+
+
+def round_kernel(kernel, inputs_axes, bits):
+    """The kernel rounded to `-(2^(bits-1) - 1) .. 2^(bits-1) - 1` times a scale for each output channel.
+
+    Gradients pass as if there were no rounding.
+    """
+    kernel, steps = ops.cast(kernel, "float32"), 2 ** (bits - 1) - 1
+    largest = ops.max(ops.abs(kernel), axis=inputs_axes, keepdims=True)
+    scale = ops.maximum(largest, 1e-20) / steps
+    return kernel + ops.stop_gradient(ops.round(kernel / scale) * scale - kernel)
+
+
+def constant_bounds(constant):
+    """The smallest and the largest value, with 0 among them."""
+    return ops.minimum(ops.min(constant), 0.0), ops.maximum(ops.max(constant), 1e-4)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedConv1D(RoundedKernel, layers.Conv1D):
+    """`Conv1D` with a rounded kernel."""
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedConv2D(RoundedKernel, layers.Conv2D):
+    """`Conv2D` with a rounded kernel."""
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedDepthwiseConv2D(RoundedKernel, layers.DepthwiseConv2D):
+    """`DepthwiseConv2D` with a rounded kernel."""
+
+    def inputs_axes(self):
+        return (0, 1)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedDense(RoundedKernel, layers.Dense):
+    """`Dense` with a rounded kernel."""
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedEinsumDense(RoundedKernel, layers.EinsumDense):
+    """`EinsumDense` with a rounded kernel; a dense layer for each group is one."""
+
+    def inputs_axes(self):
+        operands, output = self.equation.replace(" ", "").split("->")
+        kernel = operands.split(",")[1].replace("...", "")
+        return tuple(axis for axis, letter in enumerate(kernel) if letter not in output)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedClassToken(RoundedConstant, ClassToken):
+    """`ClassToken` with rounded tokens."""
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedPositionEmbedding(RoundedConstant, PositionEmbedding):
+    """`PositionEmbedding` with rounded positions."""

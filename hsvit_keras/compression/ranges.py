@@ -1,0 +1,147 @@
+"""Ranges of activations: observed while training or calibrating, rounded to whenever a layer answers.
+
+A range is a layer of its own in the graph, behind the layer whose output it holds.
+"""
+
+import keras
+from keras import ops
+
+_SMALLEST = 1e-4  # a range of nothing but zeros still needs a scale
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class ActivationRange(keras.layers.Layer):
+    """Rounds to the `2^bits` values of an integer tensor, whose range is observed while training.
+
+    The range is the mean of the batches' ranges at first, and a moving average once there are many.
+    Gradients pass within the range and stop beyond it. Until something was observed, inputs pass as
+    they are.
+
+    Args:
+        symmetric: bool, whether zero has to be the middle of the range: the zero point is 0 then.
+        bits: int, of the integers.
+        percent: float in (50, 100]. 100 observes the smallest and the largest value of a batch, less
+            leaves out as many outliers on each side: 99.9 leaves out a thousandth.
+        momentum: float in [0, 1), of the moving average.
+
+    Call arguments:
+        inputs: Tensor of any shape.
+        training: bool, whether to observe.
+
+    Returns:
+        Tensor of the same shape.
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    References:
+        - [Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference
+          ](https://arxiv.org/abs/1712.05877), section 3.1
+    """
+
+    def __init__(self, symmetric=False, bits=8, percent=100.0, momentum=0.99, **kwargs):
+        super().__init__(**kwargs)
+        check_bits("bits", bits)
+        check_observer(percent, momentum)
+        self.symmetric = symmetric
+        self.bits = bits
+        self.percent = percent
+        self.momentum = momentum
+
+    def build(self, input_shape):
+        state = {"initializer": "zeros", "trainable": False, "dtype": "float32", "autocast": False}
+        self.low = self.add_weight(shape=(), name="low", **state)
+        self.high = self.add_weight(shape=(), name="high", **state)
+        self.observed_batches = self.add_weight(shape=(), name="observed_batches", **state)
+        self.frozen = self.add_weight(shape=(), name="frozen", **state)
+        self.built = True
+
+    def call(self, inputs, training=None):
+        precise = ops.cast(inputs, "float32")
+        if training:
+            self.observe(*self.limits(precise))
+        rounded = keras.quantizers.fake_quant_with_min_max_vars(precise, *self.bounds(), num_bits=self.bits)
+        return ops.cast(ops.where(self.observed_batches > 0, rounded, precise), inputs.dtype)
+
+    def limits(self, inputs):
+        """The smallest and the largest value of a batch, less the outliers: two scalars."""
+        if self.percent == 100:
+            return ops.min(inputs), ops.max(inputs)
+        share = self.percent / 100
+        low, high = ops.quantile(ops.reshape(inputs, (-1,)), ops.convert_to_tensor([1 - share, share]))
+        return low, high
+
+    def observe(self, low, high):
+        """Takes the limits of one more batch into the average, unless the range is frozen."""
+        learning = 1 - self.frozen
+        rate = learning * ops.maximum(1 - self.momentum, 1 / (self.observed_batches + 1))
+        self.low.assign(self.low + rate * (ops.stop_gradient(low) - self.low))
+        self.high.assign(self.high + rate * (ops.stop_gradient(high) - self.high))
+        self.observed_batches.assign(self.observed_batches + learning)
+
+    def reset(self):
+        """Forgets what was observed; a frozen range can be set again."""
+        self.observed_batches.assign(0.0)
+        self.frozen.assign(0.0)
+
+    def bounds(self):
+        """The range as it is rounded to: it holds 0, which has to be exact for padding."""
+        low, high = ops.minimum(self.low, 0.0), ops.maximum(self.high, 0.0)
+        if self.symmetric:
+            limit = ops.maximum(ops.maximum(-low, high), _SMALLEST)
+            steps = 2 ** (self.bits - 1)
+            return -limit * steps / (steps - 1), limit
+        return low, ops.maximum(high, low + _SMALLEST)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "symmetric": self.symmetric,
+            "bits": self.bits,
+            "percent": self.percent,
+            "momentum": self.momentum,
+        }
+
+
+def ranges_of(model):
+    """The `ActivationRange` layers of a model, in the order of its graph."""
+    return [layer for layer in model.layers if isinstance(layer, ActivationRange)]
+
+
+class FreezeRanges(keras.callbacks.Callback):
+    """Lets the ranges of a model change no more, so that the last epochs train the weights to them.
+
+    Args:
+        epoch: int, from the start of which on, counted from 0.
+
+    Raises:
+        ValueError: `epoch` is negative.
+    """
+
+    def __init__(self, epoch):
+        super().__init__()
+        if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+            raise ValueError(f"epoch has to be an integer of at least 0; received epoch={epoch!r}")
+        self.epoch = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch >= self.epoch:
+            for layer in ranges_of(self.model):
+                layer.frozen.assign(1.0)
+
+
+def check_bits(name, bits):
+    """Raises `ValueError` unless integers of so many bits can be trained for."""
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 16:
+        raise ValueError(f"{name} has to be an integer from 2 to 16; received {name}={bits!r}")
+
+
+def check_observer(percent, momentum):
+    """Raises `ValueError` unless ranges can be observed so."""
+    if not 50 < percent <= 100:
+        raise ValueError(f"percent has to be in (50, 100]; received percent={percent!r}")
+    if not 0 <= momentum < 1:
+        raise ValueError(f"momentum has to be in [0, 1); received momentum={momentum!r}")
