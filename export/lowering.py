@@ -1,12 +1,15 @@
 """The pass to the inference form: the same answers, written as phones compute them fast.
 
 - the batch is fixed, everything is float32, batch normalization is folded;
-- what is read of the first token alone is computed for the first token alone;
+- what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
 - pooling whose stride is larger than its window, which XNNPACK refuses, reads a map that lacks
   the pixels it would skip.
 """
+
+import functools
+import math
 
 import keras
 import numpy as np
@@ -16,24 +19,29 @@ from keras import layers
 from hsvit_keras.compression import fold_batch_norm
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.layers import (
+    ChannelNormalization,
     FirstToken,
     GroupLayerNormalization,
+    JoinTokens,
     LinformerAttention,
     PerformerAttention,
+    RotaryEmbedding,
     SoftmaxAttention,
+    TokenRange,
 )
 
-# Layers that treat each token alone: picking a token in front of them or behind them is the same.
+# Layers that treat each token alone, by itself and its place: picking the first tokens in front of
+# them or behind them is the same.
 _TOKENWISE = (
     layers.Activation,
-    layers.Add,
     layers.Dense,
     layers.Dropout,
-    layers.EinsumDense,
-    layers.LayerNormalization,
     layers.ReLU,
+    ChannelNormalization,
     GroupLayerNormalization,
+    RotaryEmbedding,
 )
+_MERGING = (layers.Add, layers.Average, layers.Multiply)
 # Attention that answers each query from all keys, whatever the other queries are.
 _QUERYWISE = (LinformerAttention, PerformerAttention, SoftmaxAttention)
 _GROUP_DENSE = "bngi,gio->bngo"
@@ -55,53 +63,77 @@ def lower(model, batch_size=1, mean=None, std=None):
     Raises:
         ValueError: `model` has no graph that could be followed.
     """
-    model = _compute_first_token_alone(fold_batch_norm(model))
+    model = _compute_first_tokens_alone(fold_batch_norm(model))
     return _to_inference_layers(model, batch_size, _normalization(mean, std))
 
 
-def _compute_first_token_alone(model):
-    """Picks the first token as early as nothing else is read: usually within the last block."""
+def _compute_first_tokens_alone(model):
+    """Picks the tokens that are read as early as possible: usually within the last block."""
     graph = Graph(model)
-    narrow = set()
+    narrow = {}  # how many tokens of a layer are computed, where these are not all
     for layer in reversed(graph.model.layers):
-        if _reads_no_other_token(layer, graph, narrow):
-            narrow.add(layer.name)
+        count = _tokens_read(layer, graph, narrow)
+        if 0 < count < math.inf and _can_be_narrow(layer, count):
+            narrow[layer.name] = count
 
     def call(layer, *args, **kwargs):
-        if isinstance(layer, FirstToken):
-            return args[0] if args[0].shape[1] == 1 else layer(*args, **kwargs)
-        if isinstance(layer, _QUERYWISE) and layer.name in narrow:
-            args = (_first(args[0], layer), *args[1:])
-        elif layer.name in narrow:
-            args = keras.tree.map_structure(lambda tensor: _first(tensor, layer), args)
-        return layer(*args, **kwargs)
+        if isinstance(layer, FirstToken | TokenRange) and _keeps_all(layer, args[0]):
+            return args[0]
+        if layer.name not in narrow:
+            return layer(*args, **kwargs)
+        first = functools.partial(_first, count=narrow[layer.name], reader=layer)
+        if isinstance(layer, JoinTokens):
+            return first(args[0])
+        if isinstance(layer, _QUERYWISE):
+            return layer(first(args[0]), *args[1:], **kwargs)
+        return layer(*keras.tree.map_structure(first, args), **kwargs)
 
     return rewrite(graph.model, call=call)
 
 
-def _reads_no_other_token(layer, graph, narrow):
-    """Whether of what `layer` computes only the first token is read."""
-    if not isinstance(layer, (*_TOKENWISE, *_QUERYWISE)) or not graph.is_called_once(layer):
-        return False
-    if getattr(layer, "local_heads", 0):  # windows are made of neighbouring queries
-        return False
+def _tokens_read(layer, graph, narrow):
+    """How many tokens of what `layer` computes are read, counted from the first; infinity for all."""
+    if graph.is_output(layer) or not graph.is_called_once(layer):
+        return math.inf
 
-    def reads_first_alone(consumer):
-        if isinstance(consumer, _QUERYWISE):
-            query, *others = graph.producers(consumer)
-            return consumer.name in narrow and layer is query and layer not in others
-        return isinstance(consumer, FirstToken) or consumer.name in narrow
+    def read_by(consumer):
+        if isinstance(consumer, FirstToken):
+            return 1
+        if isinstance(consumer, TokenRange):
+            return consumer.stop or math.inf
+        if isinstance(consumer, _QUERYWISE) and layer in graph.producers(consumer)[1:]:
+            return math.inf
+        return narrow.get(consumer.name, math.inf)
 
-    consumers = graph.consumers(layer)
-    return bool(consumers) and not graph.is_output(layer) and all(map(reads_first_alone, consumers))
+    return max(map(read_by, graph.consumers(layer)), default=math.inf)
 
 
-def _first(tensor, reader):
-    """The first token of `tensor`, unless that is all it has."""
-    if tensor.shape[1] == 1:
+def _can_be_narrow(layer, count):
+    """Whether the first `count` tokens of `layer` depend on nothing but the first `count` that it takes."""
+    if isinstance(layer, JoinTokens):
+        return layer.input[0].shape[1] >= count
+    if isinstance(layer, layers.EinsumDense):
+        tokens, kernel, answers = layer.equation.replace("->", ",").split(",")
+        return tokens[1] == answers[1] and tokens[1] not in kernel + (layer.bias_axes or "")
+    if isinstance(layer, layers.LayerNormalization):
+        return 1 not in (axis % len(layer.input.shape) for axis in layer.axis)
+    if isinstance(layer, _MERGING):
+        return len({len(tensor.shape) for tensor in layer.input}) == 1
+    if isinstance(layer, _QUERYWISE):  # but windows are made of neighbouring queries
+        return not getattr(layer, "local_heads", 0)
+    return isinstance(layer, _TOKENWISE)
+
+
+def _keeps_all(layer, tokens):
+    return layer.compute_output_shape(tokens.shape) == tokens.shape
+
+
+def _first(tensor, count, reader):
+    """The first tokens of `tensor`, unless it has no more, or one for all to share."""
+    if tensor.shape[1] in (1, count):
         return tensor
     source = tensor._keras_history.operation.name
-    return FirstToken(name=f"{reader.name}_first_of_{source}")(tensor)
+    return TokenRange(0, count, name=f"{reader.name}_first_of_{source}")(tensor)
 
 
 def _normalization(mean, std):

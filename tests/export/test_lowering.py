@@ -8,8 +8,8 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from hsvit_keras.layers import FirstToken
-from tests.models.small import MODELS, small_model
+from hsvit_keras.layers import FirstToken, JoinTokens, TokenRange
+from tests.models.small import small_model
 
 pytestmark = pytest.mark.tensorflow
 lowering = pytest.importorskip("export.lowering") if keras.backend.backend() == "tensorflow" else None
@@ -71,15 +71,6 @@ def test_same_answers(shape):
         expected = answers(precise, inputs)
     tolerance = 1e-5 * max(1, np.abs(expected).max())
     np.testing.assert_allclose(one_by_one(lowered, inputs), expected, atol=tolerance)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_every_model(name):
-    model = with_other_weights(small_model(name))
-    inputs = images(model, 2)
-    expected = answers(model, inputs)
-    tolerance = 2e-5 * max(1, np.abs(expected).max())
-    np.testing.assert_allclose(one_by_one(lowering.lower(model), inputs), expected, atol=tolerance)
 
 
 def test_batch():
@@ -181,19 +172,135 @@ def test_pooling_with_gaps(size, stride, side):
     np.testing.assert_array_equal(np.asarray(layer(maps)), np.asarray(expected))
 
 
-def test_first_token_moves_through_a_plain_transformer():
-    """Tokens without groups, Dense projections: the vision transformers to come."""
+TOKENWISE = {
+    "dense": lambda: layers.Dense(8),
+    "einsum": lambda: layers.EinsumDense("bti,io->bto", (None, 8), bias_axes="o"),
+    "einsum of any rank": lambda: layers.EinsumDense("...i,io->...o", 8, bias_axes="o"),
+    "layer normalization": lambda: layers.LayerNormalization(),
+    "channel normalization": lambda: hsvit_keras.layers.ChannelNormalization(),
+    "rotary positions": lambda: hsvit_keras.layers.RotaryEmbedding(2, start=3),
+    "gelu": lambda: layers.Activation("gelu"),
+    "softmax of features": lambda: layers.Activation("softmax"),
+}
+MIXING = {
+    "einsum along tokens": lambda: layers.EinsumDense("btd,ts->bsd", (6, 8)),
+    "einsum with a bias a token": lambda: layers.EinsumDense("bti,io->bto", (6, 8), bias_axes="to"),
+    "normalization along tokens": lambda: layers.LayerNormalization(axis=-2),
+    "normalization of the image": lambda: layers.LayerNormalization(axis=(1, 2)),
+    "pooling of neighbours": lambda: layers.AveragePooling1D(3, 1, "same"),
+}
+
+
+@pytest.mark.parametrize("name", [*TOKENWISE, *MIXING])
+@pytest.mark.parametrize("count", [1, 2])
+def test_first_tokens_are_picked_in_front_of_tokenwise_layers(name, count):
+    """Answers stay; the layer sees the first tokens alone just where it treats each token alone."""
     inputs = keras.Input((6, 8))
-    normalized = layers.LayerNormalization()(inputs)
-    query, key, value = (layers.Dense(8, name=name)(normalized) for name in ("query", "key", "value"))
-    mixed = hsvit_keras.layers.SoftmaxAttention(2, name="attention")(query, key, value)
-    tokens = layers.Add()([inputs, layers.Dense(8)(mixed)])
-    model = keras.Model(inputs, layers.Dense(3)(layers.Flatten()(FirstToken()(tokens))))
+    layer = {**TOKENWISE, **MIXING}[name]()
+    picked = FirstToken() if count == 1 else TokenRange(0, 2)
+    model = with_other_weights(keras.Model(inputs, layers.Flatten()(picked(layer(inputs)))))
     lowered = lowering.lower(model)
-    assert lowered.get_layer("query").output.shape == (1, 1, 8)
-    assert lowered.get_layer("key").output.shape == (1, 6, 8)
+    assert lowered.get_layer(layer.name).input.shape[1] == (count if name in TOKENWISE else 6)
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
     np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+
+
+@pytest.mark.parametrize("merge", [layers.Add, layers.Average, layers.Multiply])
+def test_first_tokens_are_picked_in_front_of_merges(merge):
+    """A single token that all share stays what it is."""
+    inputs = keras.Input((6, 8))
+    left, right = layers.Dense(8, name="left")(inputs), layers.Dense(8, name="right")(inputs)
+    shared = layers.Dense(8, name="shared")(TokenRange(5, 6)(inputs))
+    merged = merge(name="merged")([left, right, shared])
+    model = keras.Model(inputs, layers.Flatten()(TokenRange(0, 2)(merged)))
+    lowered = lowering.lower(model)
+    shapes = [lowered.get_layer(name).output.shape[1] for name in ("left", "right", "shared", "merged")]
+    assert shapes == [2, 2, 1, 2]
+    image = RNG.normal(size=(1, 6, 8)).astype("float32")
+    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+
+
+def test_as_many_first_tokens_as_any_reader_takes():
+    """One reader takes the first token, one the second and third, one more layer all of its own."""
+    inputs = keras.Input((6, 8))
+    tokens = layers.Dense(8, name="tokens")(inputs)
+    first = FirstToken()(layers.Dense(8, name="for_first")(tokens))
+    third = TokenRange(1, 3)(layers.Dense(8, name="for_third")(tokens))
+    model = keras.Model(inputs, [first, third])
+    lowered = lowering.lower(model)
+    shapes = [lowered.get_layer(name).output.shape[1] for name in ("for_first", "for_third", "tokens")]
+    assert shapes == [1, 3, 3]
+    image = RNG.normal(size=(1, 6, 8)).astype("float32")
+    for answer, expected in zip(lowered(image), model(image), strict=True):
+        np.testing.assert_allclose(np.asarray(answer), np.asarray(expected), atol=1e-5)
+
+
+def test_all_tokens_are_computed_where_somebody_reads_to_the_end():
+    inputs = keras.Input((6, 8))
+    tokens = layers.Dense(8, name="tokens")(inputs)
+    model = keras.Model(inputs, [FirstToken()(tokens), TokenRange(2)(tokens)])
+    assert lowering.lower(model).get_layer("tokens").output.shape[1] == 6
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_joined_tokens_that_nobody_reads_are_not_joined(count):
+    """Two tokens in front: the first two need no join, three do."""
+    inputs = keras.Input((6, 8))
+    front = layers.Dense(8, name="front")(TokenRange(0, 2)(inputs))
+    back = layers.Dense(8, name="back")(TokenRange(2)(inputs))
+    joined = JoinTokens(name="join")(front, back)
+    model = keras.Model(inputs, layers.Flatten()(TokenRange(0, count)(joined)))
+    lowered = lowering.lower(model)
+    names = {layer.name for layer in lowered.layers}
+    assert names.isdisjoint({"join", "back"}) == (count < 3)
+    assert lowered.get_layer("front").output.shape[1] == min(count, 2)
+    image = RNG.normal(size=(1, 6, 8)).astype("float32")
+    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_attention_answers_the_first_queries_alone(count):
+    inputs = keras.Input((6, 8))
+    query, key, value = (layers.Dense(8, name=name)(inputs) for name in ("query", "key", "value"))
+    mixed = hsvit_keras.layers.SoftmaxAttention(2, name="attention")(query, key, value)
+    model = keras.Model(inputs, layers.Flatten()(TokenRange(0, count)(mixed)))
+    lowered = lowering.lower(model)
+    shapes = [lowered.get_layer(name).output.shape[1] for name in ("query", "key", "value", "attention")]
+    assert shapes == [count, 6, 6, count]
+    image = RNG.normal(size=(1, 6, 8)).astype("float32")
+    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+
+
+def test_attention_to_itself_keeps_all_tokens():
+    """The same tokens are queries, keys and values."""
+    inputs = keras.Input((6, 8))
+    tokens = layers.Dense(8, name="tokens")(inputs)
+    mixed = hsvit_keras.layers.SoftmaxAttention(2)(tokens, tokens, tokens)
+    model = keras.Model(inputs, FirstToken()(mixed))
+    lowered = lowering.lower(model)
+    assert lowered.get_layer("tokens").output.shape[1] == 6
+    image = RNG.normal(size=(1, 6, 8)).astype("float32")
+    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+
+
+@pytest.mark.parametrize("class_tokens", [1, 2])
+def test_multiply_adds_that_are_saved(class_tokens):
+    """Of the last block, all but keys and values is computed for the class tokens alone: counted by hand."""
+    from export.inspection import inspect
+    from export.tflite import convert
+
+    dim, mlp, classes, patches = 16, 32, 5, 16
+    name = "deit_base" if class_tokens == 1 else "deit_base_distilled"
+    model = small_model(name, depth=2, hidden_dim=dim, mlp_dim=mlp, input_shape=(16, 16, 3), patch_size=4)
+    tokens = patches + class_tokens
+
+    def block(queries):
+        projections = 2 * tokens * dim**2 + 2 * queries * dim**2
+        return projections + 2 * queries * tokens * dim + 2 * queries * dim * mlp
+
+    embedding, heads = patches * 4 * 4 * 3 * dim, class_tokens * dim * classes
+    found = inspect(convert(lowering.lower(model), "float32"))
+    assert found["total_macs"] == embedding + block(tokens) + block(class_tokens) + heads
 
 
 def test_models_in_lowered_form_can_be_saved(tmp_path):

@@ -1,0 +1,75 @@
+"""Every family as an artifact: accelerated whole, and with the answers of Keras.
+
+A new family is covered by registering it. One model of each class and of each kind of attention stands
+for the others, which `make test-slow` converts.
+"""
+
+import keras
+import numpy as np
+import pytest
+
+from hsvit_keras.models import registry
+from tests.models import small
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
+
+from export import tflite
+from export.conversion import check_parity
+from export.inspection import inspect
+from export.litert import tflite_file
+from export.lowering import lower
+from export.measuring import statistics
+
+pytestmark = pytest.mark.tensorflow
+
+# The converter quantizes weights of 1,024 elements and more; those of the small models have fewer.
+WIDER = 16
+WIDTHS = ("hidden_dim", "hidden_dims", "head_dim", "head_dims", "mlp_dim")
+
+
+def _parts(name):
+    """What a model can stand for."""
+    variant = registry._VARIANTS[name]
+    return variant.model_class, variant.arguments(variant.input_shape).get("attention")
+
+
+def _names():
+    """All small models, slow where their class and attention have been seen."""
+    seen = set()
+    for name in small.MODELS:
+        parts = set(_parts(name))
+        yield name if parts - seen else pytest.param(name, marks=pytest.mark.slow)
+        seen |= parts
+
+
+def wide_model(name):
+    """A small model wide enough to be quantized, whose weights are not those of a fresh one."""
+    _, arguments = small._small(name)
+    wider = {key: np.multiply(arguments[key], WIDER) for key in WIDTHS if key in arguments}
+    model = small.small_model(name, **wider)
+    rng = np.random.default_rng(0)
+    model.set_weights([weight * rng.uniform(0.8, 1.2, weight.shape) for weight in model.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize("name", list(_names()))
+def test_artifacts(name):
+    model = wide_model(name)
+    images = np.random.default_rng(0).normal(size=(4, *model.input_shape[1:])).astype("float32")
+    expected = np.asarray(model(images, training=False))
+    lowered = lower(model)
+    sizes = {}
+    for preset in ("float32", "dynamic"):
+        content = tflite.convert(lowered, preset)
+        found = inspect(content)
+        assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
+        assert (found["partitions"], found["fully_delegated"]) == (1, True)
+        tensors = [t for graph in tflite_file.read(content, name).subgraphs for t in graph.tensors]
+        assert max(len(tensor.shape) for tensor in tensors) <= 4
+        answer = tflite.runner(content)
+        parity = statistics.agreement(expected, np.concatenate([answer(image[None]) for image in images]))
+        parity |= {"samples": len(images), "largest_answer": np.abs(expected).max()}
+        check_parity(parity, tflite.PRESETS[preset].limits)
+        sizes[preset] = len(content)
+    assert sizes["dynamic"] < 0.5 * sizes["float32"]
