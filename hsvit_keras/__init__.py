@@ -1,7 +1,15 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.checkpoints import from_torch
-from hsvit_keras.compression import fold_batch_norm, slim, slimmable_parts
+from hsvit_keras.compression import (
+    ConstantSparsity,
+    PolynomialDecay,
+    fold_batch_norm,
+    prune,
+    slim,
+    slimmable_parts,
+    sparsity_report,
+)
 from hsvit_keras.models import (
     DHVT,
     HVT,
@@ -24,11 +32,13 @@ __all__ = [
     "DHVT",
     "HVT",
     "CompactTransformer",
+    "ConstantSparsity",
     "ConvolutionalTransformer",
     "FNet2D",
     "HSViT",
     "LeViT",
     "MLPMixer",
+    "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
     "VisionTransformer",
@@ -37,6 +47,8 @@ __all__ = [
     "fold_batch_norm",
     "from_torch",
     "list_models",
+    "prune",
     "slim",
     "slimmable_parts",
+    "sparsity_report",
 ]

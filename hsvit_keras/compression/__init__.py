@@ -1,6 +1,17 @@
 """Passes: functions from one `keras.Model` to another."""
 
 from hsvit_keras.compression.folding import fold_batch_norm
+from hsvit_keras.compression.pruning import prune
+from hsvit_keras.compression.schedules import ConstantSparsity, PolynomialDecay
 from hsvit_keras.compression.slimming import slim, slimmable_parts
+from hsvit_keras.compression.sparsity import sparsity_report
 
-__all__ = ["fold_batch_norm", "slim", "slimmable_parts"]
+__all__ = [
+    "ConstantSparsity",
+    "PolynomialDecay",
+    "fold_batch_norm",
+    "prune",
+    "slim",
+    "slimmable_parts",
+    "sparsity_report",
+]

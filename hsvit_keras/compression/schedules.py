@@ -1,0 +1,97 @@
+"""How sparse at which step: the pruning schedules of tensorflow-model-optimization, for Keras 3.
+
+A schedule is a function from the step to `(should_prune, sparsity)`. Pruning happens at `begin_step` and
+every `frequency` steps from there, up to and with `end_step`.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class ConstantSparsity:
+    """The same sparsity from the first time on.
+
+    Args:
+        target_sparsity: float in [0, 1), the share of zeros.
+        begin_step: int, the first step that prunes.
+        end_step: int, the last step that may; -1 for no end.
+        frequency: int, steps from one pruning to the next.
+
+    Raises:
+        ValueError: one of them is out of its range, or the end lies before the beginning.
+    """
+
+    target_sparsity: float
+    begin_step: int
+    end_step: int = -1
+    frequency: int = 100
+
+    def __post_init__(self):
+        _check_sparsity("target_sparsity", self.target_sparsity)
+        _check_steps(self, endless=True)
+
+    def __call__(self, step):
+        """Whether to prune at `step` (int), and the sparsity."""
+        return _is_due(self, step), self.target_sparsity
+
+
+@dataclasses.dataclass(frozen=True)
+class PolynomialDecay:
+    """Sparsity that rises fast at first and slowly in the end (https://arxiv.org/abs/1710.01878).
+
+    `final_sparsity + (initial_sparsity - final_sparsity) * (1 - progress) ** power`, with a progress from
+    0 at `begin_step` to 1 at `end_step`. The final sparsity is reached where `frequency` divides
+    `end_step - begin_step`.
+
+    Args:
+        initial_sparsity: float in [0, 1), the share of zeros at `begin_step`.
+        final_sparsity: float in [0, 1), the share of zeros at `end_step`.
+        begin_step: int, the first step that prunes.
+        end_step: int, the last step that may.
+        power: float, how much faster it rises at first.
+        frequency: int, steps from one pruning to the next.
+
+    Raises:
+        ValueError: one of them is out of its range, or the end lies before the beginning.
+    """
+
+    initial_sparsity: float
+    final_sparsity: float
+    begin_step: int
+    end_step: int
+    power: float = 3
+    frequency: int = 100
+
+    def __post_init__(self):
+        _check_sparsity("initial_sparsity", self.initial_sparsity)
+        _check_sparsity("final_sparsity", self.final_sparsity)
+        _check_steps(self, endless=False)
+
+    def __call__(self, step):
+        """Whether to prune at `step` (int), and the sparsity."""
+        steps = max(self.end_step - self.begin_step, 1)
+        left = min(max((self.end_step - step) / steps, 0.0), 1.0)
+        sparsity = self.final_sparsity + (self.initial_sparsity - self.final_sparsity) * left**self.power
+        return _is_due(self, step), sparsity
+
+
+def _is_due(schedule, step):
+    ended = 0 <= schedule.end_step < step
+    since = step - schedule.begin_step
+    return since >= 0 and not ended and since % schedule.frequency == 0
+
+
+def _check_sparsity(name, value):
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is a share of zeros, at least 0 and less than 1; received {value}")
+
+
+def _check_steps(schedule, endless):
+    begin, end, frequency = schedule.begin_step, schedule.end_step, schedule.frequency
+    if begin < 0:
+        raise ValueError(f"begin_step counts from 0; received {begin}")
+    if end < begin and not (endless and end == -1):
+        without_end = " (-1: no end)" if endless else ""
+        raise ValueError(f"end_step has to be at least begin_step, {begin}{without_end}; received {end}")
+    if frequency < 1:
+        raise ValueError(f"frequency has to be at least 1 step; received {frequency}")
