@@ -77,15 +77,17 @@ class EpochRecords(keras.callbacks.Callback):
 
     Args:
         run: `RunDirectory`.
-        best_model: function that gives the model to save if an epoch is the best so far.
+        saved: `keras.Model` with the optimizer, from which the run can go on.
+        best_model: function that gives the model to save if an epoch is the best so far; None saves none.
         epochs: int.
         steps: int, steps in an epoch.
         batch_size: int.
     """
 
-    def __init__(self, run, best_model, epochs, steps, batch_size):
+    def __init__(self, run, saved, best_model, epochs, steps, batch_size):
         super().__init__()
         self._run = run
+        self._saved = saved
         self._best_model = best_model
         self._epochs = epochs
         self._steps = steps
@@ -113,11 +115,12 @@ class EpochRecords(keras.callbacks.Callback):
             "accuracy": float(logs["accuracy"]),
             "val_loss": float(logs["val_loss"]),
             "val_accuracy": float(logs["val_accuracy"]),
+            # On JAX `self.model` brings what was learned into the variables, which other models share.
             "learning_rate": float(self.model.optimizer.learning_rate),
             "images_per_second": round(self._steps * self._batch_size / self._trained, 1),
             "seconds": round(time.perf_counter() - self._start, 3),
         }
-        self._run.finish_epoch(self.model, row, self._best_model)
+        self._run.finish_epoch(self._saved, row, self._best_model)
         clear = "\r\033[K" if sys.stdout.isatty() else ""
         print(
             f"{clear}{self._label}  loss {row['loss']:.4f}  accuracy {row['accuracy']:.4f}  "

@@ -116,10 +116,10 @@ class RunDirectory:
         Args:
             model: the `keras.Model` in training.
             row: dict of numbers, among them `epoch`, `val_accuracy` and `val_loss`.
-            best_model: function that gives the model to save if this epoch is the best so far.
+            best_model: function that gives the model to save if this epoch is the best so far, or None.
         """
         self.rows.append(row)
-        if self.best_row() is row:
+        if best_model and self.best_row() is row:
             with quietly(), replacing(self.path / "best.keras") as temporary:
                 best_model().save(temporary)
         with quietly(), replacing(self.path / "last.keras") as temporary:  # on JAX, too, it loads TensorFlow

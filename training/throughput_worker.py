@@ -22,7 +22,7 @@ def define_flags():
 def main(_):
     import numpy as np
 
-    from training import callbacks, machine, train
+    from training import callbacks, fitting, machine, train
 
     job, num_classes = json.loads(FLAGS.job), 10
     values = {
@@ -35,7 +35,7 @@ def main(_):
         "label_smoothing": 0.0,
     }
     model = train.build_model(values, num_classes)
-    train.compile_model(model, values, steps=1000)
+    fitting.compile_model(model, values, steps=1000)
     rng = np.random.default_rng(0)
     images = rng.normal(size=(job["batch_size"], *job["image_shape"])).astype("float32")
     labels = np.eye(num_classes, dtype="float32")[rng.integers(num_classes, size=job["batch_size"])]

@@ -8,17 +8,14 @@ bit for bit on a CPU; on a GPU, XLA has to be asked for that by the environment 
 XLA_FLAGS=--xla_gpu_deterministic_ops=true.
 """
 
-import contextlib
 import math
 import random
-import re
 import sys
 
 from absl import flags
 from ml_collections import config_flags
 
 from training import commands, recipe
-from training.data import batches, load_dataset, steps_per_epoch
 from training.run_directory import RunDirectory
 
 FLAGS = flags.FLAGS
@@ -59,53 +56,15 @@ def train(config, workdir, data_dir=None):
         return summary
     commands.require_backend("tensorflow", "jax")
     run.check_backend()
-    from training import callbacks, curves, machine
-    from training.augmentation import Augmentation
+    from training import curves, fitting, machine
 
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    train_set, test_set = (load_dataset(values["data"], split, data_dir) for split in ("train", "test"))
-    num_classes = len(train_set.class_names)
-    epochs, batch_size = values["epochs"], values["batch_size"]
-    steps = steps_per_epoch(train_set, batch_size, drop_remainder=True)
-    preparation = {key: values[key] for key in ("batch_size", "image_shape", "mean", "std", "num_workers")}
-    test_batches = batches(test_set, **preparation, augment=Augmentation((), num_classes))
-    augment = Augmentation(values["augmentation"], num_classes)
-    model = build_model(values, num_classes)
-    compile_model(model, values, steps)
-    run.start(values, train_set.class_names, model)
-    _announce(values, run, model, train_set, test_set)
-
-    done = len(run.rows)
-    if done < epochs:
-        with _naming_broken_images(values["data"], data_dir):
-            model.fit(
-                batches(
-                    train_set,
-                    **preparation,
-                    shuffle=True,
-                    seed=values["seed"],
-                    augment=augment,
-                    epochs=epochs,
-                    start_batch=done * steps,
-                    drop_remainder=True,
-                ),
-                steps_per_epoch=steps,
-                initial_epoch=done,
-                epochs=epochs,
-                validation_data=test_batches,
-                validation_steps=steps_per_epoch(test_set, batch_size),
-                shuffle=False,
-                verbose=0,
-                callbacks=[
-                    callbacks.EpochSeeds(values["seed"]),
-                    callbacks.StopAtNonFinite(
-                        f"Try a lower learning_rate than {values['learning_rate']} or more "
-                        f"warmup_epochs than {values['warmup_epochs']}",
-                        workdir,
-                    ),
-                    callbacks.EpochRecords(run, FloatCopy(model), epochs, steps, batch_size),
-                ],
-            )
+    data = fitting.Data(values, data_dir)
+    model = build_model(values, data.num_classes)
+    learning = fitting.with_teachers(model, values)
+    fitting.compile_model(learning, values, data.steps)
+    _announce(values, model, data)
+    fitting.fit(learning, run, values, data, FloatCopy(model))
 
     best = run.best_row()
     summary = {
@@ -113,8 +72,8 @@ def train(config, workdir, data_dir=None):
         "parameters": num_parameters(model),
         "non_trainable_parameters": model.count_params() - num_parameters(model),
         "data": values["data"],
-        "images": {"train": len(train_set), "test": len(test_set)},
-        "epochs": epochs,
+        "images": {"train": len(data.train_set), "test": len(data.test_set)},
+        "epochs": values["epochs"],
         "seconds": round(sum(row["seconds"] for row in run.rows), 1),
         "last": run.rows[-1],
         "best": best,
@@ -154,48 +113,9 @@ def build_model(values, num_classes):
         raise ValueError(f"config.model_arguments: {error}") from error
 
 
-def compile_model(model, values, steps):
-    """Sets the optimizer, the loss and the metric of a config.
-
-    Args:
-        model: `keras.Model` with logits.
-        values: plain config.
-        steps: int, steps in an epoch.
-    """
-    import keras
-
-    warmup = values["warmup_epochs"] * steps
-    schedule = keras.optimizers.schedules.CosineDecay(
-        initial_learning_rate=0.0 if warmup else values["learning_rate"],
-        decay_steps=values["epochs"] * steps - warmup,
-        warmup_target=values["learning_rate"] if warmup else None,
-        warmup_steps=warmup,
-    )
-    optimizer = keras.optimizers.AdamW(schedule, weight_decay=values["weight_decay"])
-    if values["dtype"] == "mixed_float16":  # small gradients would vanish
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    model.compile(
-        optimizer,
-        loss=keras.losses.CategoricalCrossentropy(
-            from_logits=True, label_smoothing=values["label_smoothing"]
-        ),
-        metrics=[keras.metrics.CategoricalAccuracy(name="accuracy")],
-        jit_compile=_jit(values["jit"]),
-    )
-    optimizer.build(model.trainable_variables)
-
-
 def num_parameters(model):
     """The number of trainable parameters: what the paper counts."""
     return sum(math.prod(variable.shape) for variable in model.trainable_variables)
-
-
-def _jit(wanted):
-    """Compile by XLA as the config says; by default except on TensorFlow's CPU, where it is slower."""
-    import keras
-
-    on_cpu = all("cpu" in device.lower() for device in keras.distribution.list_devices())
-    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu)
 
 
 class FloatCopy:
@@ -214,32 +134,16 @@ class FloatCopy:
         return self._copy
 
 
-@contextlib.contextmanager
-def _naming_broken_images(data, data_dir):
-    """Says in one line what to do about an image that cannot be read."""
-    try:
-        yield
-    except Exception as error:
-        # TensorFlow hands out the text of the error from the pipeline, in an error of its own.
-        found = re.search(r"cannot read the image .*", str(error))
-        if not found:
-            raise
-        raise OSError(
-            f"{found[0]}. Remove or replace it: `python -m training.data --data={data} "
-            f"--data_dir={data_dir} --verify` lists all such images"
-        ) from error
-
-
-def _announce(values, run, model, train_set, test_set):
+def _announce(values, model, data):
     import keras
 
+    teachers = values["distillation"]["teachers"]
     print(
-        f"{values['model']} ({num_parameters(model):,} parameters) on {values['data']}: {len(train_set):,} "
-        f"images to train on, {len(test_set):,} to test on; Keras on {keras.backend.backend()}, "
-        f"{values['dtype']}"
+        f"{values['model']} ({num_parameters(model):,} parameters) on {values['data']}: "
+        f"{len(data.train_set):,} images to train on, {len(data.test_set):,} to test on; Keras on "
+        f"{keras.backend.backend()}, {values['dtype']}"
+        + (f"; taught by {', '.join(teachers)}" if teachers else "")
     )
-    if run.rows:
-        print(f"going on after epoch {len(run.rows)} of {values['epochs']}")
 
 
 def _config_error(error):

@@ -16,13 +16,14 @@ from PIL import Image
 
 import hsvit_keras
 from tests.training.data.making import write_class_folder
-from training import train as command
+from training import fitting
 from training.augmentation import Augmentation
 from training.callbacks import EpochRecords
 from training.configs import digits, folder
 from training.train import FloatCopy, train
 
 ROOT = pathlib.Path(__file__).parents[2]
+DISTILLATION = digits.get_config().distillation.to_dict()
 STEPS = 7  # 1,442 images in batches of 200
 TIMES = ("images_per_second", "seconds")
 SMALL = {
@@ -156,7 +157,7 @@ def test_the_best_model_is_for_use_and_the_last_to_go_on(unbroken):
 
 def test_a_finished_run_is_left_alone(unbroken, capsys, monkeypatch):
     before = {path.name: path.stat().st_mtime_ns for path in unbroken.iterdir()}
-    monkeypatch.setattr(command, "load_dataset", None)
+    monkeypatch.setattr(fitting, "load_dataset", None)
     summary = train(small_config(), unbroken)
     assert "finished run: nothing to do" in capsys.readouterr().out
     assert summary == json.loads((unbroken / "summary.json").read_text())
@@ -421,7 +422,7 @@ def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
         "dtype": "float32", "jit": False,
     }  # fmt: skip
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    command.compile_model(model, values, steps=10)
+    fitting.compile_model(model, values, steps=10)
     schedule = model.optimizer._learning_rate
     rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
     np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
@@ -433,11 +434,39 @@ def test_label_smoothing_reaches_the_loss():
         "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
         "dtype": "float32", "jit": False,
     }  # fmt: skip
-    command.compile_model(model, values, steps=1)
+    fitting.compile_model(model, values, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())
     expected = -(0.9 * log_probabilities[0, 0] + 0.1 * log_probabilities[0, 1])
     assert float(model.loss(labels, logits)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_run_learns_from_a_teacher_and_goes_on(unbroken, tmp_path, monkeypatch):
+    teacher = str(unbroken / "best.keras")
+    config = small_config(epochs=2, distillation={**DISTILLATION, "teachers": (teacher,)})
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train(config, whole)
+
+    def break_off(self, batch, logs=None):
+        if len(self._run.rows) == 1 and batch == 3:
+            raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+        train(config, broken)
+    train(config, broken)
+    assert metrics(whole) == metrics(broken)
+    assert metrics(whole)[0]["loss"] != metrics(unbroken)[0]["loss"]
+    best = keras.models.load_model(whole / "best.keras")
+    assert isinstance(best, hsvit_keras.HSViT)
+    assert [w.shape for w in best.weights] == [w.shape for w in keras.models.load_model(teacher).weights]
+
+
+def test_a_teacher_that_saw_other_images_is_refused(unbroken, tmp_path):
+    distillation = {**DISTILLATION, "teachers": (str(unbroken / "best.keras"),)}
+    with pytest.raises(ValueError, match=r"normalized with mean \[0\.305\], .*; here it is \[0\.5\]"):
+        train(small_config(mean=(0.5,), distillation=distillation), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_float_copy_follows_the_model():

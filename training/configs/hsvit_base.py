@@ -37,6 +37,15 @@ def get_config():
                     {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"},
                 ),
             ),
+            # Distillation: paths of saved models that teach, see training/distillation.py; none by default.
+            "distillation": {
+                "teachers": (),
+                "alpha": 0.5,
+                "temperature": 3.0,
+                "hard": False,
+                "features": (),
+                "feature_weight": 1.0,
+            },
             # Optimization: AdamW, the learning rate falls to zero along a cosine.
             "batch_size": 512,
             "epochs": 300,
