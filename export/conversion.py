@@ -61,7 +61,7 @@ def request_of_flags():
     return Request(**values)
 
 
-def run(request, suffix, convert):
+def run(request, suffix, convert, prepare=None):
     """Makes one artifact with its report and, where there are class names, its labels file.
 
     Args:
@@ -70,6 +70,8 @@ def run(request, suffix, convert):
         convert: function `(lowered model) -> (bytes, facts, answer, limits)`: the artifact, a dict for
             its report, a function from a batch `(batch, height, width, channels)` to its answers, and
             the limits of `check_parity`.
+        prepare: function `(model, mean, std) -> model` that makes of the loaded model what the artifact
+            has to answer as; a quantized model becomes a float one by default.
 
     Returns:
         dict, the report that was written.
@@ -92,6 +94,7 @@ def run(request, suffix, convert):
         mean, std = _normalization(request, model)
         labels = request.labels or saved_models.labels_beside(request.model)
         names = _class_names(labels, model)
+        model = prepare(model, mean, std) if prepare else _as_float(model)
         inside = {"mean": mean, "std": std} if request.pixels else {}
         content, facts, answer, limits = convert(lower(model, request.batch, **inside))
         parity = _compare(request, model, answer, mean, std)
@@ -145,6 +148,12 @@ def _normalization(request, model):
     std = std if request.std is None else request.std
     saved_models.check_normalization(mean, std, model.input_shape[-1])
     return mean, std
+
+
+def _as_float(model):
+    from hsvit_keras.compression.quantization import is_quantized, remove_quantization
+
+    return remove_quantization(model) if is_quantized(model) else model
 
 
 def _class_names(labels, model):

@@ -5,7 +5,8 @@
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
 - pooling whose stride is larger than its window, which XNNPACK refuses, reads a map that lacks
-  the pixels it would skip.
+  the pixels it would skip;
+- ranges of a quantized model become constants, see integer.py.
 """
 
 import functools
@@ -16,7 +17,11 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+from export import integer
 from hsvit_keras.compression import fold_batch_norm
+from hsvit_keras.compression.quantization import is_quantized
+from hsvit_keras.compression.quantized_layers import RoundedWeights
+from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.layers import (
     ChannelNormalization,
@@ -37,6 +42,7 @@ _TOKENWISE = (
     layers.Dense,
     layers.Dropout,
     layers.ReLU,
+    ActivationRange,
     ChannelNormalization,
     GroupLayerNormalization,
     RotaryEmbedding,
@@ -61,10 +67,11 @@ def lower(model, batch_size=1, mean=None, std=None):
         A `keras.Model` that answers as `model` does in inference, up to float32 rounding.
 
     Raises:
-        ValueError: `model` has no graph that could be followed.
+        ValueError: `model` has no graph that could be followed, or ranges that were never set.
     """
+    integer.check_ranges(model)
     model = _compute_first_tokens_alone(fold_batch_norm(model))
-    return _to_inference_layers(model, batch_size, _normalization(mean, std))
+    return _to_inference_layers(model, batch_size, _normalization(mean, std, is_quantized(model)))
 
 
 def _compute_first_tokens_alone(model):
@@ -136,21 +143,30 @@ def _first(tensor, count, reader):
     return TokenRange(0, count, name=f"{reader.name}_first_of_{source}")(tensor)
 
 
-def _normalization(mean, std):
+def _normalization(mean, std, rounded):
+    """The function from pixels to normalized images, None without one; pixels may be rounded to integers."""
     if mean is None and std is None:
         return None
     mean, std = np.asarray(0.0 if mean is None else mean), np.asarray(1.0 if std is None else std)
     scale, offset = 1 / (255 * std), -mean / std
-    return layers.Rescaling(scale.tolist(), offset.tolist(), name="normalization")
+    normalize = layers.Rescaling(scale.tolist(), offset.tolist(), name="normalization")
+    pixels = integer.ConstantRange(0.0, 255.0, name="pixels_range")
+    return (lambda tensor: normalize(pixels(tensor))) if rounded else normalize
 
 
 def _to_inference_layers(model, batch_size, normalization):
     graph = Graph(model)
     without_bias = _key_projections(graph)
+    barriers = {layer.name for layer in graph.model.layers if integer.needs_barrier(layer, graph)}
     normalized = {}
 
     def replace(layer):
-        config, weights = {**layer.get_config(), "dtype": "float32"}, layer.get_weights()
+        if constant := integer.constant_form(layer):
+            return constant, []
+        stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
+        config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
+        if layer.name in barriers:
+            weights = integer.behind_barrier(weights)
         if layer.name in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]
@@ -158,7 +174,7 @@ def _to_inference_layers(model, batch_size, normalization):
             return GroupedProjection.convert(config, weights)
         if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):
             return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
-        return type(layer).from_config(config), weights
+        return type(stock).from_config(config), weights
 
     def normalize(tensor):
         if not isinstance(tensor._keras_history.operation, layers.InputLayer):
@@ -170,6 +186,8 @@ def _to_inference_layers(model, batch_size, normalization):
     def call(layer, *args, **kwargs):
         if normalization:
             args = keras.tree.map_structure(normalize, args)
+        if layer.name in barriers:
+            args = (integer.barrier_in_front_of(layer)(args[0]),)
         return layer(*args, **kwargs)
 
     return rewrite(graph.model, replace, call, batch_size)

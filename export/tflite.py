@@ -37,7 +37,9 @@ PRESETS = {
     "float32": Preset("as trained", {"max_abs_diff": 2e-5}, optimize=False),
     "float16": Preset("half the size, computed in float32", {"cosine": 0.9999}, float16_weights=True),
     "dynamic": Preset("8-bit weights, activations quantized while running", {"cosine": 0.999}),
+    "int8": Preset("8-bit weights and activations, by the ranges of the model", {"cosine": 0.999}),
 }
+_CALIBRATION_BATCH = 64
 # Older runtimes refuse Dense layers that are quantized for each output apart.
 _FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
 
@@ -47,20 +49,30 @@ def define_flags():
     meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in PRESETS.items())
     flags.DEFINE_enum("preset", "dynamic", list(PRESETS), meanings)
     flags.DEFINE_string("runtime", None, "Oldest runtime that has to load the file, such as 2.16.")
+    flags.DEFINE_bool("integer_io", False, "For int8: take and give 8-bit integers instead of floats.")
+    flags.DEFINE_string(
+        "calibration_data", None, "For int8: image set whose training part sets the model's ranges anew."
+    )
+    flags.DEFINE_integer("calibration_samples", 512, "How many images of it.", lower_bound=1)
 
 
 def main(_):
-    report = export(conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime)
+    calibration = FLAGS.calibration_data and Calibration(FLAGS.calibration_data, FLAGS.calibration_samples)
+    report = export(
+        conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime, FLAGS.integer_io, calibration or None
+    )
     _print_summary(FLAGS.output, report)
 
 
-def export(request, preset="dynamic", runtime=None):
+def export(request, preset="dynamic", runtime=None, integer_io=False, calibration=None):
     """Writes an artifact with its report.
 
     Args:
         request: `conversion.Request`.
         preset: str, one of `PRESETS`.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
+        integer_io: bool, for int8, whether it takes and gives 8-bit integers instead of floats.
+        calibration: `Calibration`, for int8; needed where the model has no ranges.
 
     Returns:
         dict, the report that was written.
@@ -70,22 +82,55 @@ def export(request, preset="dynamic", runtime=None):
         OSError: a file cannot be read or written.
     """
     oldest = _version(runtime)
+    if preset != "int8" and (integer_io or calibration):
+        raise ValueError(f"integer_io and calibration_data are for preset=int8; received preset={preset}")
+
+    def quantized(model, mean, std):
+        return _quantized(model, request, calibration, mean, std)
 
     def make(lowered):
-        content = convert(lowered, preset, oldest)
+        content = convert(lowered, preset, oldest, integer_io)
         facts = {"preset": preset, **_facts(content, runtime)}
         return content, facts, runner(content), PRESETS[preset].limits
 
-    return conversion.run(request, ".tflite", make)
+    return conversion.run(request, ".tflite", make, quantized if preset == "int8" else None)
 
 
-def convert(lowered, preset, runtime=None):
+@dataclasses.dataclass(frozen=True)
+class Calibration:
+    """Which images set the ranges: a data set's name, and how many of its training part."""
+
+    data: str
+    samples: int = 512
+
+
+def _quantized(model, request, calibration, mean, std):
+    """The model with ranges: its own, or those of the calibration images."""
+    from hsvit_keras import calibrate
+    from hsvit_keras.compression.quantization import is_quantized
+    from training.data import load_dataset, sample_images
+
+    if calibration is None:
+        if not is_quantized(model):
+            raise ValueError(
+                f"{request.model} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, "
+                "or name an image set that they can be taken from, such as --calibration_data=digits"
+            )
+        return model
+    dataset = load_dataset(calibration.data, "train", request.data_dir)
+    count = min(calibration.samples, len(dataset))
+    images, _ = sample_images(dataset, count, image_shape=model.input_shape[1:], mean=mean, std=std)
+    return calibrate(model, np.array_split(images, -(-count // _CALIBRATION_BATCH)))
+
+
+def convert(lowered, preset, runtime=None, integer_io=False):
     """The content of a `.tflite` file.
 
     Args:
         lowered: `keras.Model` with a fixed batch, made by `export.lowering.lower`.
         preset: str, one of `PRESETS`.
         runtime: tuple of int, the oldest runtime that has to load it.
+        integer_io: bool, whether input and output are 8-bit integers.
 
     Returns:
         bytes.
@@ -103,6 +148,8 @@ def convert(lowered, preset, runtime=None):
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if PRESETS[preset].float16_weights:
         converter.target_spec.supported_types = [tf.float16]
+    if integer_io:
+        converter.inference_input_type = converter.inference_output_type = tf.int8
     converter._experimental_disable_per_channel_quantization_for_dense_layers = (
         runtime is not None and runtime < _FIRST_WITH_PER_CHANNEL_DENSE
     )
@@ -123,8 +170,10 @@ def _unsupported(message):
 
 
 def runner(content):
-    """A function from a batch of images to the answers of a `.tflite` file's content."""
+    """A function from a batch of images to the answers of a `.tflite` file's content, both of floats."""
     from ai_edge_litert.interpreter import Interpreter
+
+    from export.measuring.runners import dequantize, quantize
 
     with commands.quietly():  # it announces its delegate
         interpreter = Interpreter(model_content=content)
@@ -132,9 +181,10 @@ def runner(content):
     (given,), (made,) = interpreter.get_input_details(), interpreter.get_output_details()
 
     def answer(images):
-        interpreter.set_tensor(given["index"], np.ascontiguousarray(images, "float32"))
+        values = quantize(np.ascontiguousarray(images), given["dtype"], *given["quantization"])
+        interpreter.set_tensor(given["index"], values)
         interpreter.invoke()
-        return interpreter.get_tensor(made["index"])
+        return dequantize(interpreter.get_tensor(made["index"]), *made["quantization"])
 
     return answer
 

@@ -18,6 +18,9 @@ from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.schemes import scheme_named
 from hsvit_keras.models.registry import suggest
 
+# Activations that an artifact computes within the layer in front of them.
+_WITHIN_INTEGERS = (keras.activations.relu, keras.activations.relu6)
+
 
 def quantize_aware(model, scheme="int8", skip=()):
     """A model that computes as its integer artifact will, and can be trained so.
@@ -42,9 +45,8 @@ def quantize_aware(model, scheme="int8", skip=()):
         raise ValueError(
             f"{model.name!r} is quantized already: remove_quantization gives its float model back"
         )
-    folded = fold_batch_norm(model)
     _check_skip(skip, model)
-    graph = Graph(folded)
+    graph = Graph(_with_activations_apart(fold_batch_norm(model), scheme))
     integer = {
         layer.name for layer in graph.model.layers if type(layer) in scheme.integer and layer.name not in skip
     }
@@ -114,6 +116,29 @@ def is_quantized(model):
     return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in model.layers)
 
 
+def _with_activations_apart(model, scheme):
+    """Activations that integers do not have become layers behind those whose argument they were."""
+    apart = {
+        layer.name: layer.activation
+        for layer in model.layers
+        if type(layer) in scheme.integer
+        and getattr(layer, "activation", None) not in (None, keras.activations.linear, *_WITHIN_INTEGERS)
+    }
+
+    def replace(layer):
+        if layer.name not in apart:
+            return None
+        return type(layer).from_config({**layer.get_config(), "activation": None})
+
+    def call(layer, *args, **kwargs):
+        answer = layer(*args, **kwargs)
+        if layer.name in apart:
+            return layers.Activation(apart[layer.name], name=f"{layer.name}_activation")(answer)
+        return answer
+
+    return rewrite(model, replace, call) if apart else model
+
+
 def _with_ranges(graph, scheme, integer):
     """The graph with quantized layers for those named in `integer`, and the ranges that they need."""
     sites, symmetric = _sites(graph, scheme, integer)
@@ -177,7 +202,7 @@ def _fused_activation(layer, graph):
 def is_fusible(layer):
     """Whether a layer is a plain ReLU, or one that ends at 6."""
     if isinstance(layer, layers.Activation):
-        return layer.activation in (keras.activations.relu, keras.activations.relu6)
+        return layer.activation in _WITHIN_INTEGERS
     plain = isinstance(layer, layers.ReLU) and not layer.negative_slope and not layer.threshold
     return plain and layer.max_value in (None, 6)
 

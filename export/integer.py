@@ -1,0 +1,122 @@
+"""The integer layers of an artifact: ranges become constants that the converter takes for tensor scales.
+
+The converter decides by itself what computes with integers: whatever has a range on each side. What is
+to stay float between two ranges needs a barrier, an operation without an integer form.
+"""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
+from hsvit_keras.compression.ranges import ActivationRange, ranges_of
+from hsvit_keras.compression.schemes import SCHEMES
+from hsvit_keras.layers import ClassToken
+
+_KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.DepthwiseConv2D, layers.Dense, layers.EinsumDense)
+_ONE_OPERATION = (layers.Activation, layers.ReLU, layers.Softmax)
+
+
+def check_ranges(model):
+    """Raises `ValueError` unless all ranges of a quantized model are set, and all of it is of 8 bits."""
+    for layer in ranges_of(model):
+        if not float(layer.observed_batches):
+            raise ValueError(
+                f"the range {layer.name!r} of {model.name!r} was never set: train the model, or set its "
+                "ranges with hsvit_keras.calibrate(model, batches)"
+            )
+    for layer in model.layers:
+        bits = getattr(layer, "bits", None) or getattr(layer, "weight_bits", 8)
+        if bits != 8:
+            raise ValueError(f"int8 artifacts need 8 bits everywhere; {layer.name!r} has {bits}")
+
+
+def constant_form(layer):
+    """What stands in an artifact's graph for a range or for a rounded constant, None for any other layer."""
+    if isinstance(layer, ActivationRange):
+        low, high = (float(bound) for bound in layer.bounds())
+        return ConstantRange(low, high, name=layer.name)
+    if isinstance(layer, RoundedConstant):
+        (constant,) = layer.get_weights()
+        low, high = (float(bound) for bound in constant_bounds(constant))
+        return AddedConstant(constant, low, high, isinstance(layer, ClassToken), name=layer.name)
+    return None
+
+
+def needs_barrier(layer, graph):
+    """Whether the converter would compute a float layer with integers, since it reads a range."""
+    if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
+        return False
+    source = layer
+    while source is layer or type(source) in SCHEMES["int8"].transparent:
+        (source,) = graph.producers(source)
+    return isinstance(source, ActivationRange)
+
+
+def barrier_in_front_of(layer):
+    """The barrier that fits a layer."""
+    return Barrier(isinstance(layer, _KERNEL_LAYERS), name=f"{layer.name}_barrier")
+
+
+def behind_barrier(weights):
+    """The weights of a layer behind its barrier: a kernel's sign is turned, as that of its input is."""
+    return [-weights[0], *weights[1:]] if weights else weights
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class ConstantRange(layers.Layer):
+    """An `ActivationRange` that does not change any more."""
+
+    def __init__(self, low, high, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.low = low
+        self.high = high
+
+    def call(self, inputs):
+        return tf.quantization.fake_quant_with_min_max_args(inputs, self.low, self.high)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class AddedConstant(layers.Layer):
+    """Adds a rounded constant to tokens, or puts it in front of them as new ones."""
+
+    def __init__(self, constant, low, high, in_front, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.constant = np.asarray(constant, "float32")
+        self.low = low
+        self.high = high
+        self.in_front = in_front
+
+    def call(self, tokens):
+        constant, rest = self.constant, [(0, 0)] * (len(tokens.shape) - 2)
+        if self.in_front:
+            new, old = len(constant), tokens.shape[1]
+            constant = np.pad(constant, [(0, old), *rest])
+            tokens = tf.pad(tokens, [(0, 0), (new, 0), *rest])
+        return tokens + tf.quantization.fake_quant_with_min_max_args(constant, self.low, self.high)
+
+    def compute_output_shape(self, input_shape):
+        batch, count, *rest = input_shape
+        return (batch, count + self.in_front * len(self.constant), *rest)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class Barrier(layers.Layer):
+    """Keeps its reader from computing with integers; the values are the same, or all their negatives.
+
+    The converter merges a product into the kernel of a layer behind it, but not a change of sign.
+    """
+
+    def __init__(self, negative, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.negative = negative
+
+    def call(self, inputs):
+        return tf.negative(inputs) if self.negative else inputs * (1 + 2**-23)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
