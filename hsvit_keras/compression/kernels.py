@@ -65,19 +65,26 @@ def kernels(model, skip=()):
     """
     if not model.built:
         raise ValueError(f"{model.name!r} has no weights yet: give it an input shape, or call it once")
-    found = model._flatten_layers(include_self=False)  # Keras has no public name for it
-    named = [(layer.path or layer.name, layer) for layer in found]
+    named = dict(_inside(model))
     for name in skip:
-        if name not in dict(named):
+        if name not in named:
             raise ValueError(f"skip names {name!r}, and {model.name!r} has no such layer")
-    return [
-        Kernel(name, layer)
-        for name, layer in named
-        if isinstance(layer, _PRUNABLE)
-        and layer.built
-        and isinstance(layer.kernel, keras.Variable)
-        and not any(f"{name}/".startswith(f"{skipped}/") for skipped in skip)
-    ]
+    found = {}  # a layer that stands in several places counts once
+    for name, layer in named.items():
+        if _is_prunable(layer) and not any(f"{name}/".startswith(f"{skipped}/") for skipped in skip):
+            found.setdefault(id(layer), Kernel(name, layer))
+    return list(found.values())
+
+
+def _is_prunable(layer):
+    return isinstance(layer, _PRUNABLE) and layer.built and isinstance(layer.kernel, keras.Variable)
+
+
+def _inside(layer, prefix=""):
+    """Names and layers, from the outside to the inside."""
+    for child in layer._flatten_layers(recursive=False, include_self=False):  # it has no public name
+        yield prefix + child.name, child
+        yield from _inside(child, f"{prefix}{child.name}/")
 
 
 def _axes(layer):

@@ -20,7 +20,7 @@ def prune(model, schedule, *, pattern="weight", scope="layer", skip=()):
 
     The steps of the schedule are those of the optimizer, as with schedules of the learning rate: a run
     that goes on from a saved model goes on pruning. Zeros that a kernel comes with are kept until the
-    schedule asks for new masks. Put the callback last into the list, so that it masks what others change.
+    schedule asks for new masks. In the list of callbacks, put it in front of those that save the model.
 
     Args:
         model: built `keras.Model`. Kernels of convolutions (less depthwise ones), `Dense` and

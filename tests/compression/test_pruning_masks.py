@@ -235,8 +235,18 @@ def test_finds_kernels_inside_of_layers(skip, expected):
 
 def test_shared_layers_count_once():
     inputs = keras.Input((4,))
-    dense = layers.Dense(4)
-    assert len(kernels(keras.Model(inputs, dense(dense(inputs))))) == 1
+    dense = layers.Dense(4, name="shared")
+    inside = keras.Sequential([keras.Input((4,)), dense], name="block")
+    found = kernels(keras.Model(inputs, inside(dense(dense(inputs)))))
+    assert [kernel.name for kernel in found] == ["shared"]
+
+
+def test_names_are_those_after_loading(tmp_path):
+    stack = [layers.Dense(3, name="first"), layers.Dense(3, name="second")]
+    model = keras.Sequential([keras.Input((4,)), *stack], name="named")
+    model.save(tmp_path / "model.keras")
+    for each in (model, keras.models.load_model(tmp_path / "model.keras")):
+        assert [kernel.name for kernel in kernels(each)] == ["first", "second"]
 
 
 def test_leaves_depthwise_convolutions_and_gains():
