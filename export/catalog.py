@@ -1,0 +1,285 @@
+"""Writes the table of all models, docs/models.md, from what they and their artifacts are.
+
+    python -m export.catalog [--models=hsvit*] [--again]
+
+Each model is converted, inspected, and timed in turn with `deit_tiny`, one model after the other.
+docs/models.json holds all that was found. Models that stand there are left as they are, so that an
+interrupted run goes on; --again looks at them anew.
+"""
+
+import fnmatch
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy as np
+from absl import flags
+
+from training import commands, files
+
+FLAGS = flags.FLAGS
+
+REFERENCE = "deit_tiny"
+PRESETS = ("float32", "dynamic")
+THREADS, WARMUP = 1, 1
+
+
+def define_flags():
+    flags.DEFINE_list("models", ["*"], "Names of models, or patterns such as hsvit*.")
+    flags.DEFINE_bool("again", False, "Look anew at models that are in the table.")
+    flags.DEFINE_string("output", "docs/models.md", "The table; a .json of the same name holds the numbers.")
+    flags.DEFINE_integer("blocks", 5, "Blocks of timed runs for each artifact.", lower_bound=2)
+    flags.DEFINE_integer("runs", 3, "Timed runs in a block.", lower_bound=1)
+
+
+def main(_):
+    commands.require_backend("tensorflow")
+    write(FLAGS.output, FLAGS.models, again=FLAGS.again, blocks=FLAGS.blocks, runs=FLAGS.runs)
+
+
+def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
+    """Writes the table, and the numbers behind it after each model.
+
+    Args:
+        output: str or path of the table, a `.md` file; a `.json` of the same name holds the numbers.
+        patterns: list of str, names of models or patterns, looked at in this order.
+        again: bool, whether to look anew at models that are in the table.
+        blocks: int, blocks of timed runs for each artifact.
+        runs: int, timed runs in a block.
+
+    Raises:
+        ValueError: a pattern matches no model, or the numbers are damaged.
+        OSError: a file cannot be read or written.
+    """
+    from hsvit_keras import list_models
+
+    output = pathlib.Path(output)
+    if output.suffix != ".md":
+        raise ValueError(f"the table's name has to end in .md; received --output={output}")
+    numbers, registered = output.with_suffix(".json"), list_models()
+    known = {name: row for name, row in _read(numbers).items() if name in registered}
+    names = [name for name in _matching(patterns, registered) if again or name not in known]
+    with files.replacing(output) as temporary:  # a bad place for it shows before the time is spent
+        for name, row in look_at(names, blocks=blocks, runs=runs):
+            known = dict(sorted({**known, name: row}.items()))
+            files.write_json(numbers, known)
+        temporary.write_text(markdown(known))
+    print(f"wrote {output}: {len(known)} of {len(registered)} models")
+
+
+def _matching(patterns, registered):
+    """The names that patterns stand for, in the order of the patterns."""
+    names = {}
+    for pattern in patterns:
+        matching = fnmatch.filter(registered, pattern)
+        if not matching:
+            raise ValueError(f"no model matches --models={pattern}; hsvit_keras.list_models() has all names")
+        names |= dict.fromkeys(matching)
+    return list(names)
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text()) if path.exists() else {}
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}; remove it to look at all models anew") from error
+
+
+# ---- what is found ---------------------------------------------------------------------------------
+def look_at(names, *, blocks, runs):
+    """Looks at models one after the other, and tells so.
+
+    Args:
+        names: list of names of registered models.
+        blocks: int, blocks of timed runs for each artifact.
+        runs: int, timed runs in a block.
+
+    Yields:
+        pairs of a name and its row, a dict with what `facts` tells and, for each of `PRESETS`, the
+        `latency_ratio` to `REFERENCE`; `device` says where that was measured.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        reference = _runners(facts(REFERENCE)[1], folder) if names else {}
+        for number, name in enumerate(names, 1):
+            start = time.perf_counter()
+            row, contents = facts(name)
+            row["device"] = _time(row, _runners(contents, folder), reference, blocks, runs)
+            print(f"[{number} of {len(names)}] {_line(name, row)} ({time.perf_counter() - start:.0f} s)")
+            sys.stdout.flush()
+            yield name, row
+
+
+def facts(name):
+    """What a model is, and its artifacts.
+
+    Args:
+        name: str, a registered model.
+
+    Returns:
+        dict with `class`, `paper`, `link`, `input` (height, width, channels), `classes`, `parameters`,
+        `macs` and, for each of `PRESETS`, a dict `{bytes, partitions, undelegated_ops}`; and a dict from
+        preset to the bytes of the artifact.
+    """
+    import keras
+
+    from export import inspection, tflite
+    from export.lowering import lower
+    from hsvit_keras import create_model
+
+    keras.utils.clear_session()  # frees the model before
+    model = create_model(name)
+    row = {
+        **origin(type(model)),
+        "input": list(model.input_shape[1:]),
+        "classes": model.output_shape[-1],
+        "parameters": sum(int(np.prod(weight.shape)) for weight in model.trainable_weights),
+    }
+    lowered = lower(model)
+    contents = {preset: tflite.convert(lowered, preset) for preset in PRESETS}
+    found = {preset: inspection.inspect(content) for preset, content in contents.items()}
+    row["macs"] = found["float32"]["total_macs"]
+    for preset in PRESETS:
+        row[preset] = {key: found[preset][key] for key in ("bytes", "partitions", "undelegated_ops")}
+    return row, contents
+
+
+def origin(model_class):
+    """Name, paper and link of a class: the first line of its module is `paper, link`."""
+    first_line = sys.modules[model_class.__module__].__doc__.splitlines()[0]
+    paper, link = first_line.rstrip(".").rsplit(", ", 1)
+    return {"class": model_class.__name__, "paper": paper, "link": link}
+
+
+def _runners(contents, folder):
+    from export.measuring import runners
+
+    opened = {}
+    for preset, content in contents.items():
+        path = pathlib.Path(folder) / f"{preset}.tflite"
+        path.write_bytes(content)
+        opened[preset] = runners.open_runner(path, threads=THREADS)
+        path.unlink()  # it is mapped into memory: a file that replaced it would be another's weights
+    return opened
+
+
+def _time(row, candidate, reference, blocks, runs):
+    """Adds the latency ratios to `row`; gives what the machine is."""
+    import ai_edge_litert
+
+    from export.measuring import device, statistics, timing
+
+    in_turn = [runner for preset in PRESETS for runner in (reference[preset], candidate[preset])]
+    load = device.OtherLoad()
+    timings = timing.time_interleaved(
+        [_function(runner) for runner in in_turn], blocks=blocks, runs=runs, warmup=WARMUP
+    )
+    for preset, theirs, ours in zip(PRESETS, timings[::2], timings[1::2], strict=True):
+        row[preset]["latency_ratio"] = statistics.ratio_of_medians(theirs.blocks_ms, ours.blocks_ms)
+    return {
+        "cpu": device.describe()["cpu"]["name"],
+        "litert_version": ai_edge_litert.__version__,
+        "threads": THREADS,
+        "other_load_cores": load.cores(),
+    }
+
+
+def _function(runner):
+    image = runner.prepare(np.random.default_rng(0).random(runner.input_shape, dtype="float32"))
+    return lambda: runner(image)
+
+
+# ---- for people ------------------------------------------------------------------------------------
+_TITLE = """# Models
+
+All that `hsvit_keras.list_models()` names, with their papers' sizes and fresh weights. Written by
+`python -m export.catalog`; the numbers, and intervals of the latencies, are in [models.json]({numbers}).
+
+- Input: height x width x channels. Parameters: trainable ones. MACs: multiply-adds of the `float32` artifact
+  for one image.
+- Size: of the artifacts of the presets `float32` and `dynamic`, in MB (1,000,000 bytes).
+- Partitions: pieces that XNNPACK runs, `float32` and `dynamic`; in one piece is best.
+- Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads}.
+  Measured on {machines}.
+"""
+_COLUMNS = (
+    "model", "input", "classes", "parameters", "MACs", "size, `float32`", "size, `dynamic`", "partitions",
+    "latency, `float32`", "latency, `dynamic`",
+)  # fmt: skip
+
+
+def markdown(rows):
+    """The table as text.
+
+    Args:
+        rows: dict from name to the row of `look_at`.
+
+    Returns:
+        str.
+    """
+    families = {}
+    for name in sorted(rows):
+        families.setdefault(rows[name]["class"], []).append(name)
+    sections = [_section({name: rows[name] for name in names}) for names in families.values()]
+    return "\n".join([_title(rows), *sections])
+
+
+def _title(rows):
+    devices = [row["device"] for row in rows.values()]
+    machines = sorted({f"{device['cpu']}, LiteRT {device['litert_version']}" for device in devices})
+    threads = sorted({device["threads"] for device in devices})
+    return _TITLE.format(
+        numbers="models.json",
+        machines="; ".join(machines) or "no machine yet",
+        threads=" or ".join(f"{count} thread{'s' * (count > 1)}" for count in threads),
+    )
+
+
+def _section(rows):
+    first = next(iter(rows.values()))
+    lines = [f"## {first['paper']}", "", f"<{first['link']}>, class `{first['class']}`", ""]
+    lines += ["| " + " | ".join(_COLUMNS) + " |", "| --- " * len(_COLUMNS) + "|"]
+    lines += ["| " + " | ".join(_cells(name, row)) + " |" for name, row in rows.items()]
+    notes = [note for name, row in rows.items() for note in _left_out(name, row)]
+    return "\n".join([*lines, *([""] if notes else []), *notes, ""])
+
+
+def _cells(name, row):
+    artifacts = [row[preset] for preset in PRESETS]
+    return (
+        f"`{name}`",
+        " x ".join(map(str, row["input"])),
+        str(row["classes"]),
+        f"{row['parameters']:,}",
+        f"{row['macs'] / 1e6:,.1f} M",
+        *(f"{artifact['bytes'] / 1e6:.2f}" for artifact in artifacts),
+        ", ".join(str(artifact["partitions"]) for artifact in artifacts),
+        *(_ratio(artifact["latency_ratio"]["value"]) for artifact in artifacts),
+    )
+
+
+def _ratio(value):
+    return f"{value:.1f}" if value >= 1 else f"{value:#.2g}"
+
+
+def _left_out(name, row):
+    """Why an artifact has more than one partition."""
+    for preset in PRESETS:
+        ops = [f"{op['count']} {op['op']} ({op['reason']})" for op in row[preset]["undelegated_ops"]]
+        if ops:
+            yield f"- `{name}`, `{preset}`: XNNPACK leaves out {', '.join(ops)}."
+
+
+def _line(name, row):
+    """A row in a few words."""
+    parts = [f"{name}: {row['parameters'] / 1e6:.1f} M parameters, {row['macs'] / 1e6:,.0f} M MACs"]
+    for preset in PRESETS:
+        ratio = _ratio(row[preset]["latency_ratio"]["value"])
+        parts.append(f"{preset} {row[preset]['partitions']} partition(s), {ratio} x {REFERENCE}")
+    return "; ".join(parts)
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main)
