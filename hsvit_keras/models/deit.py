@@ -43,24 +43,25 @@ VARIANTS = {
 class VisionTransformer(ImageClassifier):
     """Vision transformer of DeiT, plain or distilled, a Functional graph from images to logits.
 
-    | model                     | input         | parameters | distilled  |
-    | ------------------------- | ------------- | ---------- | ---------- |
-    | `deit_tiny`               | 224 x 224 x 3 | 5,717,416  | 5,910,800  |
-    | `deit_small`              | 224 x 224 x 3 | 22,050,664 | 22,436,432 |
-    | `deit_base`               | 224 x 224 x 3 | 86,567,656 | 87,338,192 |
-    | `deit_scaled_start`       | 160 x 160 x 3 | 1,430,376  | 1,559,632  |
-    | `deit_scaled_tiny`        | 160 x 160 x 3 | 11,537,128 | 11,794,640 |
-    | `deit_scaled_small`       | 256 x 256 x 3 | 16,315,624 | 16,573,136 |
-    | `deit_scaled_base`        | 320 x 320 x 3 | 36,324,712 | 36,710,480 |
-    | `deit_scaled_pixel3_e108` | 160 x 160 x 3 | 9,408,448  | 9,625,880  |
-    | `deit_scaled_pixel3_e142` | 160 x 160 x 3 | 16,077,956 | 16,363,524 |
-    | `deit_scaled_tx2_d6`      | 160 x 160 x 3 | 14,674,664 | 14,932,176 |
-    | `deit_scaled_tx2_d10`     | 160 x 160 x 3 | 24,137,448 | 24,394,960 |
-    | `deit_scaled_v100`        | 160 x 160 x 3 | 16,628,840 | 16,950,480 |
-    | `deit_scaled_tiny_rp`     | 171 x 171 x 3 | 14,287,480 | 14,528,960 |
-    | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 |
+    | model                     | input         | parameters | distilled  | MACs       | distilled MACs |
+    | ------------------------- | ------------- | ---------- | ---------- | ---------- | -------------- |
+    | `deit_tiny`               | 224 x 224 x 3 | 5,717,416  | 5,910,800  | 1,166.6 M  | 1,173.8 M      |
+    | `deit_small`              | 224 x 224 x 3 | 22,050,664 | 22,436,432 | 4,280.2 M  | 4,305.3 M      |
+    | `deit_base`               | 224 x 224 x 3 | 86,567,656 | 87,338,192 | 16,348.5 M | 16,441.1 M     |
+    | `deit_scaled_start`       | 160 x 160 x 3 | 1,430,376  | 1,559,632  | 125.8 M    | 127.4 M        |
+    | `deit_scaled_tiny`        | 160 x 160 x 3 | 11,537,128 | 11,794,640 | 1,134.3 M  | 1,147.0 M      |
+    | `deit_scaled_small`       | 256 x 256 x 3 | 16,315,624 | 16,573,136 | 4,567.7 M  | 4,588.9 M      |
+    | `deit_scaled_base`        | 320 x 320 x 3 | 36,324,712 | 36,710,480 | 16,066.4 M | 16,114.2 M     |
+    | `deit_scaled_pixel3_e108` | 160 x 160 x 3 | 9,408,448  | 9,625,880  | 941.0 M    | 951.6 M        |
+    | `deit_scaled_pixel3_e142` | 160 x 160 x 3 | 16,077,956 | 16,363,524 | 1,592.5 M  | 1,610.0 M      |
+    | `deit_scaled_tx2_d6`      | 160 x 160 x 3 | 14,674,664 | 14,932,176 | 1,253.0 M  | 1,268.0 M      |
+    | `deit_scaled_tx2_d10`     | 160 x 160 x 3 | 24,137,448 | 24,394,960 | 2,227.0 M  | 2,251.9 M      |
+    | `deit_scaled_v100`        | 160 x 160 x 3 | 16,628,840 | 16,950,480 | 1,614.3 M  | 1,632.2 M      |
+    | `deit_scaled_tiny_rp`     | 171 x 171 x 3 | 14,287,480 | 14,528,960 | 1,141.1 M  | 1,156.4 M      |
+    | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 | 4,569.6 M  | 4,596.0 M      |
 
-    Each has a form `..._distilled`. Trainable parameters with 1000 classes.
+    Each has a form `..._distilled`. Trainable parameters with 1000 classes; multiply-adds are those of the
+    mobile artifact.
 
     Args:
         input_shape: (height, width, channels) in pixels.

@@ -35,18 +35,18 @@ VARIANTS = {
 class PoolingTransformer(ImageClassifier):
     """Pooling-based vision transformer, plain or distilled, a Functional graph from images to logits.
 
-    | model              | input         | parameters | distilled  |
-    | ------------------ | ------------- | ---------- | ---------- |
-    | `pit_ti`           | 224 x 224 x 3 | 4,847,272  | 5,104,336  |
-    | `pit_xs`           | 224 x 224 x 3 | 10,618,888 | 11,003,984 |
-    | `pit_s`            | 224 x 224 x 3 | 23,461,912 | 24,039,056 |
-    | `pit_b`            | 224 x 224 x 3 | 73,764,840 | 74,790,096 |
-    | `pit_scaled_tiny`  | 160 x 160 x 3 | 11,028,424 | 11,413,520 |
-    | `pit_scaled_xs`    | 160 x 160 x 3 | 23,408,920 | 23,986,064 |
-    | `pit_scaled_small` | 256 x 256 x 3 | 16,081,384 | 16,466,480 |
+    | model              | input         | parameters | distilled  | MACs       | distilled MACs |
+    | ------------------ | ------------- | ---------- | ---------- | ---------- | -------------- |
+    | `pit_ti`           | 224 x 224 x 3 | 4,847,272  | 5,104,336  | 665.7 M    | 671.6 M        |
+    | `pit_xs`           | 224 x 224 x 3 | 10,618,888 | 11,003,984 | 1,320.6 M  | 1,332.7 M      |
+    | `pit_s`            | 224 x 224 x 3 | 23,461,912 | 24,039,056 | 2,705.4 M  | 2,731.2 M      |
+    | `pit_b`            | 224 x 224 x 3 | 73,764,840 | 74,790,096 | 11,722.3 M | 11,802.6 M     |
+    | `pit_scaled_tiny`  | 160 x 160 x 3 | 11,028,424 | 11,413,520 | 646.7 M    | 658.5 M        |
+    | `pit_scaled_xs`    | 160 x 160 x 3 | 23,408,920 | 23,986,064 | 1,268.6 M  | 1,293.1 M      |
+    | `pit_scaled_small` | 256 x 256 x 3 | 16,081,384 | 16,466,480 | 2,926.7 M  | 2,946.2 M      |
 
     Each has a form `..._distilled`. Trainable parameters with 1000 classes; the authors
-    print 4.9 M for `pit_ti`.
+    print 4.9 M for `pit_ti`. Multiply-adds are those of the mobile artifact.
 
     A token of a stage has the length `num_heads * head_dims` of that stage.
 
