@@ -1,11 +1,53 @@
-"""What every test starts from."""
+"""What every test starts from: the same weights, and on JAX little to compile."""
 
+import os
 import random
 
+os.environ.setdefault(
+    "JAX_DISABLE_MOST_OPTIMIZATIONS", "1"
+)  # XLA takes longer to compile a test than to run it
+
+import keras
+import numpy as np
 import pytest
+from keras.src.initializers import random_initializers
 
 
 @pytest.fixture(autouse=True)
 def same_initial_weights():
     """Keras takes the seeds of initial weights from Python's own generator."""
     random.seed(0)
+
+
+class _NumpyGenerator:
+    """Stands in for JAX's generator, which compiles a program for each shape that it draws."""
+
+    def __init__(self, original):
+        self._original = original
+
+    def __getattr__(self, name):
+        return getattr(self._original, name)
+
+    def uniform(self, shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+        return self._tensor(np.random.default_rng(seed).uniform(minval, maxval, shape), dtype)
+
+    def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+        return self._tensor(np.random.default_rng(seed).normal(mean, stddev, shape), dtype)
+
+    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+        rng = np.random.default_rng(seed)
+        sample = rng.normal(size=shape)
+        while (outside := np.abs(sample) > 2).any():
+            sample[outside] = rng.normal(size=outside.sum())
+        return self._tensor(mean + stddev * sample, dtype)
+
+    @staticmethod
+    def _tensor(sample, dtype):
+        return keras.ops.convert_to_tensor(np.asarray(sample, dtype or "float32"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def initial_weights_by_numpy():
+    """On JAX, where drawing them takes most of the time that a model takes to build."""
+    if keras.backend.backend() == "jax":
+        random_initializers.random = _NumpyGenerator(random_initializers.random)

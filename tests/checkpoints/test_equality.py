@@ -1,0 +1,168 @@
+"""Every fixture: with the authors' weights our model gives their logits, and their values on the way.
+
+A new family is covered by its fixtures and one entry of `FAMILIES`.
+"""
+
+import functools
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from tests import reference
+from tests.models.running import outputs
+
+# What tells the fixtures of one architecture apart.
+SUFFIXES = re.compile(r"_(rect|noattn|noconv|m1|m4|p2|p4|p16|distilled|relu|local)(?=_|$)")
+
+
+def same(values):
+    return values
+
+
+def channels_first(maps):
+    return maps.transpose(0, 3, 1, 2)
+
+
+def maps(side, class_tokens=0):
+    """A function from tokens, class tokens in front, to the authors' map `(batch, channels, side, side)`."""
+    return lambda tokens: channels_first(tokens[:, class_tokens:].reshape(len(tokens), side, side, -1))
+
+
+def normalized(tokens, weights):
+    """All tokens in NumPy, where our model normalizes only those that it reads."""
+    tokens = tokens.astype("float64")
+    centred = tokens - tokens.mean(-1, keepdims=True)
+    return (
+        centred / np.sqrt(tokens.var(-1, keepdims=True) + 1e-6) * weights["norm.weight"]
+        + weights["norm.bias"]
+    )
+
+
+# The architectures of a family -> the authors' module -> our layer (the first that there is), and what brings
+# its output into their layout.
+FAMILIES = {
+    "hsvit": {
+        "model.conv2d_layers": ("stage1_pool", channels_first),
+        "model.embed_projection": ("embedding_relu", same),
+        "model.attn_encoders.0": ("block1_add", lambda tokens: tokens[:, :, 0]),
+        "model.attn_encoders.3": ("block1_add", lambda tokens: tokens[:, :, 3]),
+        "classifier.pool": ("mean_answer", lambda features: features[..., None]),
+    },
+    "deit": {
+        "patch_embed": ("patch_tokens", same),
+        "blocks.0": ("block0_mlp_add", same),
+        "norm": ("block1_mlp_add", normalized),
+    },
+    "pit": {
+        "patch_embed": ("patch_tokens", maps(7)),
+        "pools.0": ("stage1_pool_flatten", maps(4)),
+        "pools.1": ("stage2_pool_flatten", maps(2)),
+        "transformers.0": ("stage0_block0_mlp_add", maps(7, class_tokens=2)),  # of the distilled model
+        "transformers.1": ("stage1_block1_mlp_add", maps(4, class_tokens=2)),
+    },
+    "hvt": {
+        "patch_embed": ("patch_tokens", same),
+        "blocks.0": ("block0_position_embedding", same),
+        "norm": ("head_norm", same),
+    },
+    "dhvt": {
+        "patch_embed": ("patch_tokens", same),
+        "blocks.0.attn": ("block0_attention_join", same),
+        "blocks.0": ("block0_mlp_add", same),
+    },
+    "(hybrid_)?(vit|vip|vil|vin)(_rope)?": {
+        "to_patch_embedding": ("patch_tokens map_tokens", same),
+        "transformer.layers.0.0": ("block0_attention_output", same),
+        "transformer": ("block1_mlp_add", same),
+    },
+    "(hybrid_)?fnet": {
+        "to_patch_embedding": ("patch_tokens map_tokens", same),
+        "transformer.layers.0.0": ("block0_attention_mixing", same),
+        "transformer": ("block1_mlp_add", same),
+    },
+    "fnet2d": {
+        "conv": ("stem_conv1", channels_first),
+        "layers.0": ("block0_mlp_dropout", channels_first),
+        "layers.1": ("block1_mlp_dropout", channels_first),
+    },
+    "mlp_mixer": {
+        "0": ("image", lambda images: images.reshape(len(images), 64, 3)),
+        "2": ("block0_channels_add", same),
+        "3": ("block1_channels_add", same),
+    },
+    "hybrid_mlp_mixer": {
+        "3": ("map_tokens", same),
+        "4": ("block0_channels_add", same),
+        "5": ("block1_channels_add", same),
+    },
+    "levi[tpn]": {
+        "conv_embedding": ("map_tokens", maps(8)),
+        "backbone.0.layers.0.0": ("block0_attention_output_norm block0_attention_output", maps(8)),
+        "backbone": ("block1_mlp_add", maps(8)),
+    },
+    "cc[tpn]": {
+        "tokenizer": ("map_tokens", same),
+        "classifier.blocks.0": ("block0_mlp_add", same),
+        "classifier.norm": ("head_norm", same),
+    },
+    "pix_pi[tpn]": {
+        "to_patch_embedding": ("patch_tokens", same),
+        "layers.0": ("stage0_block0_mlp_add", same),
+        "layers.1": ("stage1_pool_join", same),
+    },
+    "cv[tpn]": {f"layers.{i}": (f"stage{i}_maps", channels_first) for i in range(3)},
+}
+FIXTURES = sorted(path.stem for path in reference.FOLDER.glob("*.json") if path.stem != "param_counts")
+
+
+def architecture(name):
+    return SUFFIXES.sub("", name)
+
+
+@functools.cache
+def imported(name):
+    """The fixture of this name, the authors' weights, and our model."""
+    fixture = reference.load(name)
+    weights = reference.weights(fixture)
+    _, channels, height, width = fixture["input_shape"]
+    model = hsvit_keras.from_torch(
+        architecture(name), fixture["config"], weights, input_shape=(height, width, channels)
+    )
+    return fixture, weights, model
+
+
+def test_all_fixtures_are_found():
+    assert len(FIXTURES) == 49
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_answers_and_values_on_the_way(name):
+    fixture, weights, model = imported(name)
+    (modules,) = [table for family, table in FAMILIES.items() if re.fullmatch(family, architecture(name))]
+    ours = {layer.name: layer.output for layer in model.layers}
+    layers, layouts = zip(
+        *[modules[checkpoint["module"]] for checkpoint in fixture["checkpoints"]], strict=True
+    )
+    probes = [next(ours[layer] for layer in names.split() if layer in ours) for names in layers]
+    assert len(probes) >= 3
+    logits, *values = outputs(keras.Model(model.input, [model.output, *probes]), reference.images(fixture))
+    assert np.abs(logits - fixture["output_float64"]).max() <= fixture["suggested_atol"]
+    for checkpoint, layout, value in zip(fixture["checkpoints"], layouts, values, strict=True):
+        value = layout(value, weights) if layout is normalized else layout(value)
+        assert list(value.shape) == checkpoint["shape"]
+        atol = 1e-5 * checkpoint["std"] if name.endswith("fnet") else 3e-6  # FNet's are sums over an image
+        np.testing.assert_allclose(value.ravel()[:8], checkpoint["first"], rtol=1e-5, atol=atol)
+        np.testing.assert_allclose(value.mean(), checkpoint["mean"], rtol=1e-5, atol=atol / 3)
+        np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_parameter_count(name):
+    """Less the positions that two of the classes with rotary positions have and never use."""
+    fixture, _, model = imported(name)
+    unused = sum(int(np.prod(s)) for key, s in fixture["params"] if key in fixture.get("unused_params", ()))
+    ours = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+    assert ours == fixture["num_params"] - unused
