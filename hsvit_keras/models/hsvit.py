@@ -174,6 +174,11 @@ def _check_arguments(arguments):
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
     blocks.check_rate("group_dropout_rate", arguments["group_dropout_rate"])
     blocks.check_stages(arguments, "filters", "kernel_sizes", "pool_strides")
+    if arguments["group_dropout_rate"] and not attention_groups:
+        raise ValueError(
+            "without attention there are no groups to drop; received "
+            f"group_dropout_rate={arguments['group_dropout_rate']}, attention_groups=0"
+        )
     if attention_groups:
         blocks.check_integer("depth", arguments["depth"], 1)
         blocks.check_integer("num_heads", arguments["num_heads"], 1)

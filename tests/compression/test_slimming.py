@@ -8,10 +8,12 @@ from keras import layers
 import hsvit_keras
 from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.layers import performer_attention
+from hsvit_keras.models import registry
+from tests.models import small
 from tests.models.small import MODELS, small_model
 
 ON_JAX = keras.backend.backend() == "jax"
-READERS = (layers.Dense, layers.EinsumDense, layers.Conv2D)
+READERS = (layers.Dense, layers.EinsumDense, layers.Conv1D, layers.Conv2D)
 
 
 def with_random_weights(model, seed=0):
@@ -40,30 +42,28 @@ def assert_equal_answers(model, other):
     np.testing.assert_allclose(answers(model), expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
 
 
-def others(count, kept):
-    return [i for i in range(count) if i not in kept]
-
-
 def some(rng, count):
     """About half of the numbers below `count`, at least one."""
     return sorted(rng.choice(count, max(1, count // 2), replace=False).tolist())
 
 
-def zero_what_is_read(model, layer, features):
-    """Sets to zero what the next layers with a kernel, behind `layer`, read of its features."""
+def zero_what_is_read(model, layer, parts, kept):
+    """Sets to zero what the next layers with a kernel, behind `layer`, read of its other parts."""
     graph = Graph(model)
-    seen, behind = set(), list(graph.consumers(layer))
+    seen, behind = set(), [(reader, np.repeat) for reader in graph.consumers(layer)]
     while behind:
-        reader = behind.pop()
+        reader, spread = behind.pop()
         if reader.name in seen:
             continue
         seen.add(reader.name)
-        if type(reader) in READERS:
+        if type(reader) in READERS and reader.kernel.shape[-2] % parts == 0:
             kernel, *bias = reader.get_weights()
-            kernel[..., features, :] = 0  # (..., inputs, outputs) in all three
+            rows = spread(np.arange(parts), kernel.shape[-2] // parts)  # (..., inputs, outputs) in all
+            kernel[..., ~np.isin(rows, kept), :] = 0
             reader.set_weights([kernel, *bias])
         else:
-            behind += graph.consumers(reader)
+            spread = np.tile if isinstance(reader, layers.Flatten) else spread
+            behind += [(further, spread) for further in graph.consumers(reader)]
 
 
 def layers_above(graph, layer):
@@ -98,20 +98,25 @@ def random_choice(parts, seed=0):
 def zeroed(model, parts, kept):
     """The model with all that `slim` is to remove set to zero."""
     graph = Graph(model)
-    for kind in ("mlp_units", "kernels"):
+    for kind in ("heads", "mlp_units", "kernels"):
         for name, numbers in kept[kind].items():
-            zero_what_is_read(model, model.get_layer(name), others(parts[kind][name], numbers))
-    for name, heads in kept["heads"].items():
-        attention = model.get_layer(name)
-        size = attention.input[0].shape[-1] // attention.num_heads
-        features = [size * head + i for head in others(parts["heads"][name], heads) for i in range(size)]
-        zero_what_is_read(model, attention, features)
+            zero_what_is_read(model, model.get_layer(name), parts[kind][name], numbers)
     for name in set(parts["blocks"]) - set(kept["blocks"]):
         zero(model, branch(graph, model.get_layer(name)))
     return model
 
 
-@pytest.mark.parametrize("name", MODELS)
+def families():
+    """The first model of each class and of each kind of attention; the others are slow."""
+    seen = set()
+    for name in MODELS:
+        _, arguments = small._small(name)
+        kinds = {registry._VARIANTS[name].model_class, (arguments.get("attention"), "rotary" in arguments)}
+        yield pytest.param(name, marks=pytest.mark.slow if kinds <= seen else ())
+        seen |= kinds
+
+
+@pytest.mark.parametrize("name", list(families()))
 def test_every_family(name, monkeypatch):
     """Heads, units, kernels and blocks at once; what is left can be slimmed again."""
     # What is left of removed heads of Performer: a maximum that all share, which cancels but for this.
@@ -135,13 +140,9 @@ def test_every_family(name, monkeypatch):
     }
 
 
-HSVIT = [name for name in MODELS if name.startswith("hsvit")]
-
-
-@pytest.mark.parametrize("name", HSVIT)
-def test_groups(name):
+def test_groups():
     """Their answers, of the original, averaged over the kept groups alone."""
-    model = with_random_weights(small_model(name))
+    model = with_random_weights(small_model("hsvit_c3a4"))
     slimmed = hsvit_keras.slim(model, groups=[3, 1])
     assert hsvit_keras.slimmable_parts(slimmed)["groups"] == 2
     group_answers = keras.Model(model.input, model.get_layer("group_answers").output)

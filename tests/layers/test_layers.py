@@ -22,6 +22,7 @@ LAYERS = {
     "position_embedding_of_groups": (layers.PositionEmbedding(), [GROUPED]),
     "first_token": (layers.FirstToken(), [TOKENS]),
     "first_token_of_groups": (layers.FirstToken(), [GROUPED]),
+    "group_dropout": (layers.GroupDropout(0.5), [TOKENS]),
     "tile_tokens": (layers.TileTokens(13), [TOKENS]),
     "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
     "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
@@ -204,3 +205,63 @@ def test_attention_dropout_is_for_training_alone():
 def test_heads_have_to_divide_the_dim():
     with pytest.raises(ValueError, match="num_heads=5, dim=12"):
         layers.SoftmaxAttention(5)(TOKENS, TOKENS, TOKENS)
+
+
+def groups_left(rate, images=4000, groups=3):
+    """Which groups of ones are left while training, `(images, groups)`, and the values of those."""
+    answers = np.ones((images, groups, 2), "float32")
+    result = numpy(layers.GroupDropout(rate, seed=1)(answers, training=True))
+    np.testing.assert_array_equal(result[..., 0], result[..., 1])
+    return result[..., 0] != 0, result[..., 0]
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.5, 0.99])
+def test_group_dropout_keeps_a_subset_whose_mean_is_the_mean(rate):
+    left, values = groups_left(rate)
+    assert left.any(axis=1).all()
+    np.testing.assert_allclose(values.mean(axis=1), 1, rtol=1e-6)
+    # A group stays for itself, or as the largest of three that all would go.
+    chance = (1 - rate) + rate**3 / 3
+    deviation = np.sqrt(chance * (1 - chance) / len(left))
+    np.testing.assert_allclose(left.mean(axis=0), chance, atol=4 * deviation)
+
+
+def test_group_dropout_leaves_every_subset_to_some_image():
+    left, _ = groups_left(0.5)
+    assert len({tuple(row) for row in left.tolist()}) == 2**3 - 1
+
+
+def test_group_dropout_scales_what_it_keeps():
+    answers = RNG.normal(size=(50, 3, 12)).astype("float32")
+    result = numpy(layers.GroupDropout(0.5)(answers, training=True))
+    for before, after in zip(answers, result, strict=True):
+        left = after.any(axis=1)
+        np.testing.assert_allclose(after[left], before[left] * 3 / left.sum(), rtol=1e-6)
+        np.testing.assert_allclose(after.mean(axis=0), before[left].mean(axis=0), rtol=1e-5, atol=1e-6)
+
+
+def test_group_dropout_is_for_training_alone():
+    layer = layers.GroupDropout(0.9)
+    np.testing.assert_array_equal(numpy(layer(TOKENS)), TOKENS)
+    np.testing.assert_array_equal(numpy(layer(TOKENS, training=False)), TOKENS)
+
+
+def test_group_dropout_with_a_seed_can_be_repeated():
+    first, second = (numpy(layers.GroupDropout(0.5, seed=3)(TOKENS, training=True)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    layer = layers.GroupDropout(0.5, seed=3)
+    draws = [numpy(layer(np.ones((20, 3, 1), "float32"), training=True)) for _ in range(2)]
+    assert not np.array_equal(*draws)
+
+
+def test_group_dropout_in_half_precision():
+    answers = np.ones((200, 3, 1), "float32")
+    result = layers.GroupDropout(0.5, dtype="mixed_bfloat16")(answers, training=True)
+    values = set(numpy(keras.ops.cast(result, "float32")).ravel().tolist())
+    assert values == {0, 1, 1.5, 3}
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0])
+def test_group_dropout_keeps_something(rate):
+    with pytest.raises(ValueError, match=rf"rate has to be in \[0, 1\); received rate={rate}"):
+        layers.GroupDropout(rate)

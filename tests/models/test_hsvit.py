@@ -124,6 +124,37 @@ def test_groups_do_not_hear_of_each_other():
     np.testing.assert_array_equal(np.delete(difference, 1), 0)
 
 
+def test_training_leaves_each_image_some_of_its_groups():
+    """The answer is that of their mean: of all 15 subsets, one a draw, none left out."""
+    model = hsvit_keras.HSViT(**SMALL, dropout_rate=0.0, group_dropout_rate=0.5)
+    end = keras.Model(model.get_layer("group_answers").output, model.output)
+    groups = np.random.default_rng(0).normal(size=(4, 16)).astype("float32")
+    head = keras.Model(model.get_layer("mean_answer").output, model.output)
+    subsets = [[g for g in range(4) if number >> g & 1] for number in range(1, 16)]
+    answers = np.asarray(head(np.stack([groups[subset].mean(axis=0) for subset in subsets])))
+    trained = np.asarray(end(np.tile(groups, (300, 1, 1)), training=True))
+    distance = np.abs(trained[:, None] - answers).max(axis=-1)
+    np.testing.assert_allclose(distance.min(axis=1), 0, atol=1e-5)
+    assert set(distance.argmin(axis=1)) == set(range(15))
+    np.testing.assert_allclose(np.asarray(end(groups[None], training=False))[0], answers[-1], atol=1e-6)
+
+
+def test_group_dropout_has_no_weights_and_is_off_by_default():
+    plain = hsvit_keras.HSViT(**SMALL)
+    dropping = hsvit_keras.HSViT(**SMALL, group_dropout_rate=0.3)
+    names = [layer.name for layer in dropping.layers]
+    assert [name for name in names if name != "group_dropout"] == [layer.name for layer in plain.layers]
+    assert [weight.path for weight in dropping.weights] == [weight.path for weight in plain.weights]
+
+
+def test_files_from_before_group_dropout_load():
+    """Their config does not name it."""
+    config = hsvit_keras.HSViT(**SMALL).get_config()
+    assert config.pop("group_dropout_rate") == 0.0
+    model = hsvit_keras.HSViT.from_config(config)
+    assert model.group_dropout_rate == 0.0
+
+
 def test_initial_projections_of_groups_are_as_large_as_a_dense_layers():
     kernel = np.asarray(hsvit_keras.create_model("hsvit_c2a2").get_layer("block0_attention_value").kernel)
     assert kernel.shape == (16, 64, 64)
@@ -145,6 +176,11 @@ WRONG = {
     "kernel size zero": ({"kernel_sizes": 0}, "kernel_sizes=0"),
     "no stage": ({"filters": (), "pool_strides": ()}, r"filters=\(\)"),
     "dropout": ({"dropout_rate": 1.5}, "dropout_rate=1.5"),
+    "group dropout": ({"group_dropout_rate": 1.0}, r"group_dropout_rate has to .*=1\.0"),
+    "group dropout without groups": (
+        {"group_dropout_rate": 0.5, "attention_groups": 0},
+        "group_dropout_rate=0.5, attention_groups=0",
+    ),
     "depth": ({"depth": 0}, "depth=0"),
     "hidden_dim": ({"hidden_dim": 0}, "hidden_dim=0"),
     "no convolution": ({"use_convolution": False}, r"hidden_dim .* 256; received hidden_dim=16"),

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 
+from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
@@ -34,7 +35,7 @@ def slim(
     count in the maximum that its heads share, which changes answers by a small constant's share; so do
     those of Performer and Nystrom with `batch_maximum`.
 
-    Slim before quantizing. A few epochs of training bring back most of the accuracy.
+    A few epochs of training bring back most of the accuracy; quantize after that.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
@@ -55,7 +56,8 @@ def slim(
         A `keras.Model` with the same layer names, less those of removed blocks.
 
     Raises:
-        ValueError: there are no such parts, or not so many, or none would be left; there is no such score.
+        ValueError: there are no such parts, or not so many, or none would be left; there is no such score,
+            or no batches for it; `model` is quantized, or has no graph that could be followed.
 
     Example:
 
@@ -65,6 +67,8 @@ def slim(
     ```
     """
     check_choice("score", score, SCORES)
+    if is_quantized(model):
+        raise ValueError(f"{model.name!r} is quantized: slim before, or what remove_quantization gives back")
     graph = Graph(model)
     places, residuals = find_places(graph), find_residuals(graph)
     worths = functools.cache(lambda: entry_worths(graph.model, score, batches))
@@ -142,7 +146,10 @@ def _smaller(layer, cuts):
             weights[index] = np.compress(np.isin(numbered.parts, stays), weights[index], numbered.axis)
         for argument, parts in cut.sizes.items():
             _set_size(config, argument, int(np.isin(parts, stays).sum()))
-    return type(layer).from_config(config), weights
+    try:
+        return type(layer).from_config(config), weights
+    except TypeError as error:  # Keras wraps what the constructor says into all of the config
+        raise ValueError(f"{layer.name!r} cannot be that small: {error.__context__}") from error
 
 
 def _set_size(config, argument, size):

@@ -29,7 +29,8 @@ def entry_worths(model, score, batches=None):
         ValueError: Taylor without batches.
     """
     copy = rewrite(model)
-    copy.trainable = True  # frozen layers are judged, too
+    for layer in copy.layers:
+        layer.trainable = True  # frozen layers are judged, too
     if score == "taylor":
         sums = _taylor_sums(copy, batches)
         return _by_layer(copy, lambda layer, weight: sums[id(weight)])
@@ -110,7 +111,7 @@ class _InInference(keras.Model):
     """A model that does not drop out and keeps its statistics while it is trained."""
 
     def __init__(self, model):
-        super().__init__()
+        super().__init__(name=model.name)
         self.model = model
 
     def call(self, images):
@@ -121,7 +122,7 @@ class _TaylorSums(keras.optimizers.Optimizer):
     """Leaves the weights as they are and sums |weight * gradient|, on each backend by its own `fit`."""
 
     def __init__(self):
-        super().__init__(learning_rate=1.0)
+        super().__init__(learning_rate=1.0, name="taylor_sums")
 
     def build(self, variables):
         super().build(variables)

@@ -1,0 +1,226 @@
+"""What stays: scores from first principles, numbers and shares, and everything that cannot be."""
+
+import keras
+import numpy as np
+import pytest
+from keras import layers
+
+import hsvit_keras
+from hsvit_keras.compression.quantization import quantize_aware
+from hsvit_keras.compression.rewriting import Graph
+from hsvit_keras.compression.slimming.parts import find_places
+from hsvit_keras.compression.slimming.scores import entry_worths, part_worths
+from tests.compression.test_slimming import with_random_weights
+from tests.models.small import small_model
+
+RNG = np.random.default_rng(0)
+
+
+def mlp(dropout=0.0):
+    inputs = keras.Input((3,))
+    hidden = layers.Dense(4, activation="relu", name="hidden")(inputs)
+    hidden = layers.Dropout(dropout, name="dropout")(hidden)
+    return with_random_weights(keras.Model(inputs, layers.Dense(5, name="head")(hidden)))
+
+
+def worths(model, kind, name, score, batches=None):
+    place = find_places(Graph(model))[kind][name]
+    return part_worths(name, place, entry_worths(model, score, batches))
+
+
+def test_weight_is_the_mean_square_of_all_that_goes():
+    model = mlp()
+    (kernel, bias), (rows, _) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
+    expected = ((kernel**2).sum(0) + bias**2 + (rows**2).sum(1)) / (3 + 1 + 5)
+    np.testing.assert_allclose(worths(model, "mlp_units", "hidden", "weight"), expected, rtol=1e-5)
+
+
+def test_weight_of_groups():
+    """Kernels of the convolution and their normalization, tokens, and all projections of the group."""
+    model = with_random_weights(small_model("hsvit_c2a2"))
+    expected = []
+    for group in range(4):
+        of_group = slice(4 * group, 4 * group + 4)
+        entries = [model.get_layer("stage1_conv1").kernel[..., of_group]]
+        norm = model.get_layer("stage1_norm1")
+        entries += [norm.gamma[of_group], norm.beta[of_group]]
+        for name in ("class_token", "position_embedding"):
+            entries.append(model.get_layer(name).weights[0][:, group])
+        for block in ("block0", "block1"):
+            names = ["norm", *(f"attention_{part}" for part in ("query", "key", "value", "output"))]
+            entries += [
+                weight[group] for name in names for weight in model.get_layer(f"{block}_{name}").weights
+            ]
+        squares = np.concatenate([np.asarray(entry).ravel() ** 2 for entry in entries])
+        expected.append(squares.mean())
+    np.testing.assert_allclose(worths(model, "groups", "stage1_conv1", "weight"), expected, rtol=1e-5)
+
+
+def test_weight_of_blocks_does_not_depend_on_their_size():
+    model = small_model("vit")
+    for layer in model.layers:
+        layer.set_weights([np.full(weight.shape, 0.5) for weight in layer.get_weights()])
+    np.testing.assert_allclose(worths(model, "blocks", "blocks", "weight"), [0.25] * 4)
+
+
+def test_gain_is_that_of_batch_normalization():
+    model = small_model("hsvit_c2a2")
+    norm = model.get_layer("stage0_norm0")
+    gains = RNG.normal(size=8)
+    norm.set_weights([gains, *norm.get_weights()[1:]])
+    np.testing.assert_allclose(worths(model, "kernels", "stage0_conv0", "gain"), np.abs(gains), rtol=1e-6)
+
+
+def test_frozen_layers_are_judged_too():
+    model = mlp()
+    expected = worths(model, "mlp_units", "hidden", "weight")
+    model.trainable = False
+    np.testing.assert_array_equal(worths(model, "mlp_units", "hidden", "weight"), expected)
+
+
+def gradients(model, images, shares):
+    """Of the mean cross-entropy of `head(relu(hidden))`, by hand."""
+    (kernel, bias), (rows, offset) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
+    before = images @ kernel + bias
+    hidden = np.maximum(before, 0)
+    logits = hidden @ rows + offset
+    odds = np.exp(logits - logits.max(1, keepdims=True))
+    wrong = (odds / odds.sum(1, keepdims=True) - shares) / len(images)
+    back = (wrong @ rows.T) * (before > 0)
+    return images.T @ back, back.sum(0), hidden.T @ wrong
+
+
+@pytest.mark.parametrize("soft", [False, True], ids=["classes", "shares"])
+def test_taylor_is_weight_times_gradient_summed_over_batches(soft):
+    """Neither dropout nor the state of the model has a part in it."""
+    model = mlp(dropout=0.5)
+    before = model.get_weights()
+    batches, expected = [], 0
+    for size in (6, 6):
+        images, labels = RNG.normal(size=(size, 3)).astype("float32"), RNG.integers(5, size=size)
+        shares = np.eye(5, dtype="float32")[labels]
+        shares = 0.9 * shares + 0.02 if soft else shares
+        batches.append((images, shares if soft else labels))
+        into, offset, out = gradients(model, images, shares)
+        (kernel, bias), (rows, _) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
+        products = np.abs(kernel * into).sum(0) + np.abs(bias * offset) + np.abs(rows * out).sum(1)
+        expected = expected + products / (3 + 1 + 5)
+    result = worths(model, "mlp_units", "hidden", "taylor", iter(batches))
+    np.testing.assert_allclose(result, expected, rtol=1e-4)
+    for old, new in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def kept_units(model, **arguments):
+    """Which units of `hidden` stay."""
+    kernel = model.get_layer("hidden").get_weights()[0]
+    slimmed = hsvit_keras.slim(model, **arguments).get_layer("hidden").get_weights()[0]
+    return [int(np.flatnonzero((kernel == column[:, None]).all(0))[0]) for column in slimmed.T]
+
+
+def ranked():
+    """Units 2, 0, 3, 1 from the best to the worst."""
+    model = mlp()
+    for layer in model.layers:
+        layer.set_weights([np.ones(weight.shape) for weight in layer.get_weights()])
+    kernel = RNG.uniform(0.9, 1.1, (3, 4)) * [3, 1, 4, 2]
+    model.get_layer("hidden").set_weights([kernel, np.zeros(4)])
+    return model
+
+
+@pytest.mark.parametrize(
+    ("keep", "units"),
+    [
+        (1, [2]), (2, [0, 2]), (3, [0, 2, 3]), (4, [0, 1, 2, 3]), (0.25, [2]), (0.01, [2]), (0.5, [0, 2]),
+        (0.6, [0, 2]), (0.7, [0, 2, 3]), (1.0, [0, 1, 2, 3]), ([3, 1], [1, 3]), ((0,), [0]),
+        (np.array([1, 2]), [1, 2]), (np.int64(2), [0, 2]), ({"hidden": 1}, [2]), ({"hidden": [1]}, [1]),
+        ({}, [0, 1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_numbers_shares_and_lists(keep, units):
+    assert kept_units(ranked(), mlp_units=keep) == units
+
+
+def test_taylor_finds_what_the_images_need():
+    """Only unit 1 ever fires: the others' gradients are zero."""
+    model = ranked()
+    model.get_layer("hidden").set_weights([np.ones((3, 4)), np.array([-9, 0, -9, -9])])
+    images, labels = np.ones((4, 3), "float32"), np.array([0, 1, 2, 3])
+    model.get_layer("head").set_weights([RNG.normal(size=(4, 5)), np.zeros(5)])
+    slimmed = hsvit_keras.slim(model, mlp_units=1, score="taylor", batches=[(images, labels)])
+    assert slimmed.get_layer("hidden").get_weights()[1] == [0]
+
+
+def test_blocks_by_number():
+    """The three that have the largest weights."""
+    model = small_model("vit")
+    for layer in model.layers:
+        size = 0.1 if layer.name.startswith("block0_mlp") else 0.5
+        layer.set_weights([np.full(weight.shape, size) for weight in layer.get_weights()])
+    slimmed = hsvit_keras.slim(model, blocks=3)
+    assert hsvit_keras.slimmable_parts(slimmed)["blocks"] == [
+        "block0_attention_add", "block1_attention_add", "block1_mlp_add"
+    ]  # fmt: skip
+    assert not [layer.name for layer in slimmed.layers if layer.name.startswith("block0_mlp")]
+
+
+HSVIT_ERRORS = {
+    "no group": ({"groups": 0}, r"groups has to keep 1 to 4, .*; received 0"),
+    "no group of a list": ({"groups": []}, r"groups .*; received \(\)"),
+    "too many groups": ({"groups": 5}, "1 to 4, .*; received 5"),
+    "negative": ({"groups": -1}, "received -1"),
+    "share of nothing": ({"groups": 0.0}, "received 0.0"),
+    "share above one": ({"groups": 1.5}, "received 1.5"),
+    "true": ({"groups": True}, "received True"),
+    "text": ({"groups": "half"}, "received 'half'"),
+    "group that is not there": ({"groups": [0, 4]}, r"numbers from 0 on; received \(0, 4\)"),
+    "negative group": ({"groups": [-1]}, r"received \(-1,\)"),
+    "list of lists": ({"groups": [[0, 1]]}, "received"),
+    "too many heads": ({"heads": 5}, "heads has to keep 1 to 4 of 'block0_attention'"),
+    "too many heads of one": (
+        {"heads": {"block1_attention": 5}},
+        "4 of 'block1_attention'.* received 5",
+    ),
+    "unknown attention": (
+        {"heads": {"block9_attention": 1}},
+        "heads names 'block9_attention'; the model has block0_attention, block1_attention",
+    ),
+    "kernels of the last convolution": ({"kernels": {"stage1_conv1": 3}}, "kernels names 'stage1_conv1'"),
+    "no kernel": ({"kernels": {"stage1_conv0": []}}, "kernels has to keep 1 to 16 of 'stage1_conv0'"),
+    "no units": ({"mlp_units": 4}, "has no mlp_units that could be removed; received mlp_units=4"),
+    "no block": ({"blocks": 0}, "blocks has to keep 1 to 2, .* received 0"),
+    "no block of a list": ({"blocks": []}, "blocks has to keep 1 to 2"),
+    "unknown block": ({"blocks": ["block0"]}, "blocks names 'block0'; the model has block0_add, block1_add"),
+    "unknown score": ({"groups": 2, "score": "size"}, "score has to be one of 'weight', .*score='size'"),
+    "no batches": ({"groups": 2, "score": "taylor"}, "score='taylor' needs batches"),
+    "empty batches": ({"groups": 2, "score": "taylor", "batches": []}, "score='taylor' needs batches"),
+    "no gain": ({"heads": 2, "score": "gain"}, "'block0_attention' have no batch normalization"),
+}
+
+
+@pytest.mark.parametrize("name", HSVIT_ERRORS)
+def test_what_cannot_be_is_named(name):
+    arguments, message = HSVIT_ERRORS[name]
+    with pytest.raises(ValueError, match=message):
+        hsvit_keras.slim(small_model("hsvit_c2a2"), **arguments)
+
+
+def test_groups_of_a_model_without_groups():
+    with pytest.raises(ValueError, match="has no groups that could be removed; received groups=2"):
+        hsvit_keras.slim(small_model("vit"), groups=2)
+
+
+def test_a_model_without_a_graph():
+    class Subclassed(keras.Model):
+        pass
+
+    for function in (hsvit_keras.slim, hsvit_keras.slimmable_parts):
+        with pytest.raises(ValueError, match="'mine' of class Subclassed"):
+            function(Subclassed(name="mine"))
+
+
+def test_a_quantized_model():
+    """Its ranges belong to the features that it has."""
+    quantized = quantize_aware(small_model("hsvit_c2a2"))
+    with pytest.raises(ValueError, match=r"'hsvit_c2a2' is quantized: slim before, .*remove_quantization"):
+        hsvit_keras.slim(quantized, groups=2)

@@ -1,0 +1,89 @@
+"""Slimmed models are models like others: saved, loaded elsewhere, trained, folded, converted."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hsvit_keras
+from hsvit_keras.compression.quantization import quantize_aware, remove_quantization
+from tests.compression.test_slimming import (
+    answers,
+    assert_equal_answers,
+    images,
+    with_random_weights,
+)
+from tests.models.small import MODELS, small_model
+
+# Together they have all layers whose arguments change; JAX's tests have one model of each class.
+NAMES = [name for name in ("dhvt_s_cifar_p2", "hsvit_c2a2", "hybrid_vin_rope") if name in MODELS]
+
+
+def half(model):
+    """Half of everything that a model has."""
+    parts = hsvit_keras.slimmable_parts(model)
+    return hsvit_keras.slim(model, **{kind: 0.5 for kind, found in parts.items() if found})
+
+
+LOAD = """
+import sys, keras, numpy as np
+import hsvit_keras
+folder = sys.argv[1]
+for name in sys.argv[2:]:
+    model = keras.models.load_model(f"{folder}/{name}.keras")
+    images = np.load(f"{folder}/{name}_images.npy")
+    on_jax = keras.backend.backend() == "jax"
+    answers = model.predict_on_batch(images) if on_jax else np.asarray(model(images, training=False))
+    assert np.array_equal(answers, np.load(f"{folder}/{name}.npy")), name
+    print("loaded", name, hsvit_keras.slim(model, blocks=1).count_params())
+"""
+
+
+def test_slimmed_models_load_in_a_fresh_process(tmp_path):
+    for name in NAMES:
+        model = half(with_random_weights(small_model(name)))
+        model.save(tmp_path / f"{name}.keras")
+        np.save(tmp_path / f"{name}_images.npy", images(model))
+        np.save(tmp_path / f"{name}.npy", answers(model))
+    command = [sys.executable, "-c", LOAD, str(tmp_path), *NAMES]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("loaded")] == NAMES
+
+
+def test_a_slimmed_model_can_be_quantized():
+    """Before the ranges are set only weights are rounded; taken off again, it is the slimmed model."""
+    model = half(with_random_weights(small_model("hsvit_c2a2")))
+    quantized = quantize_aware(model)
+    assert quantized.get_layer("block0_attention_key").kernel.shape == (2, 16, 8)
+    assert_equal_answers(remove_quantization(quantized), model)
+
+
+def test_folding_and_slimming_in_any_order():
+    model = with_random_weights(small_model("hsvit_c2a2"))
+    wishes = {"groups": [0, 3], "kernels": {"stage0_conv1": [1, 2]}}
+    folded_first = hsvit_keras.slim(hsvit_keras.fold_batch_norm(model), **wishes)
+    assert_equal_answers(folded_first, hsvit_keras.fold_batch_norm(hsvit_keras.slim(model, **wishes)))
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("name", "preset"), [("deit_base", "float32"), ("hsvit_c2a2", "float32"), ("hsvit_c2a2", "dynamic")]
+)
+def test_converts(name, preset):
+    """To a file that is smaller, is accelerated as a whole and answers as the model does."""
+    from export import inspection, tflite
+    from export.lowering import lower
+
+    model = with_random_weights(small_model(name, hidden_dim=32, num_heads=4))
+    slimmed = half(model)
+    files = [tflite.convert(lower(m), preset) for m in (model, slimmed)]
+    assert len(files[1]) < 0.8 * len(files[0])
+    report = inspection.inspect(files[1])
+    assert report["partitions"] == 1
+    assert report["fully_delegated"]
+    expected = answers(slimmed)
+    result = np.concatenate([tflite.runner(files[1])(image[None]) for image in images(slimmed)])
+    tolerance = {"float32": 2e-5, "dynamic": 0.1}[preset]
+    np.testing.assert_allclose(result, expected, atol=tolerance * np.abs(expected).max())
