@@ -5,6 +5,7 @@ are the rows of `ATTENTION`, exchangeable by name.
 """
 
 import functools
+import inspect
 
 import keras
 from keras import layers
@@ -30,6 +31,22 @@ ATTENTION = {
     "performer": PerformerAttention,
     "nystrom": NystromAttention,
 }
+# The four kinds as the files of the Vision X-formers set them, whatever the architecture.
+XFORMERS = {
+    "softmax": {"attention": "softmax"},
+    "performer": {"attention": "performer", "qkv_bias": True},
+    "linformer": {
+        "attention": "linformer",
+        "attention_arguments": {"projected_tokens": 64},
+        "shared_key_head": True,
+    },
+    "nystrom": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+}
+# The least that integer settings of attention may be.
+_MINIMA = {
+    "iterations": 1, "local_heads": 0, "num_features": 1, "num_landmarks": 1, "projected_tokens": 1,
+    "residual_kernel": 0, "window_size": 1,
+}  # fmt: skip
 
 
 def attention(kind, num_heads, project, output, rotary=False, key=None, **settings):
@@ -43,10 +60,16 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
         rotary: bool, whether queries and keys are rotated by their positions.
         key: function like `project`, where keys have another width. Linformer's values are its keys.
         **settings: other arguments of the core's layer.
+
+    Raises:
+        ValueError: there is no such kind, or it has no such setting.
     """
-    if kind == "fourier":
-        return lambda tokens, name: FourierMixing(name=f"{name}_mixing")(tokens)
     check_choice("attention", kind, (*ATTENTION, "fourier"))
+    _check_settings(kind, settings)
+    if kind == "fourier":
+        if rotary:
+            raise ValueError("Fourier mixing has no queries and keys to rotate; received rotary=True")
+        return lambda tokens, name: FourierMixing(name=f"{name}_mixing")(tokens)
 
     def mix(tokens, name):
         query = project(f"{name}_query")(tokens)
@@ -64,6 +87,72 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
     return mix
 
 
+def dense_attention(
+    kind, num_heads, head_dim, dim, qkv_bias, shared_key_head=False, rotary=False, settings=None
+):
+    """`attention` between Dense layers, whose heads need not fill the width of the tokens.
+
+    Args:
+        kind: str, one of `ATTENTION` or `"fourier"`.
+        num_heads: int.
+        head_dim: int, length of a head's queries.
+        dim: int, length of the tokens that are given back.
+        qkv_bias: bool, whether queries, keys and values have a bias.
+        shared_key_head: bool, whether all heads share one head of keys; for Linformer.
+        rotary: bool, whether queries and keys are rotated by their positions.
+        settings: dict, other arguments of the core's layer, or None.
+
+    Raises:
+        ValueError: there is no such kind, or the arguments do not fit it.
+    """
+    if not isinstance(settings, dict | None):
+        raise ValueError(f"attention_arguments has to be a dict; received attention_arguments={settings!r}")
+    if shared_key_head and kind != "linformer":
+        raise ValueError(
+            f"only heads of 'linformer' can share their keys; "
+            f"received shared_key_head={shared_key_head}, attention={kind!r}"
+        )
+    if rotary and head_dim % 2:
+        raise ValueError(
+            f"pairs of features are rotated, so head_dim has to be even; received head_dim={head_dim}"
+        )
+    return attention(
+        kind,
+        num_heads,
+        project=dense(num_heads * head_dim, qkv_bias),
+        output=dense(dim),
+        rotary=rotary,
+        key=dense(head_dim, qkv_bias) if shared_key_head else None,
+        **settings or {},
+    )
+
+
+def _check_settings(kind, settings):
+    """Raises `ValueError` unless a kind of attention has these settings and needs no other."""
+    known = {} if kind == "fourier" else dict(inspect.signature(ATTENTION[kind]).parameters)
+    known = {name: known[name] for name in known if name not in ("num_heads", "kwargs")}
+    needed = {name for name, parameter in known.items() if parameter.default is parameter.empty}
+    surplus, missing = [name for name in settings if name not in known], needed - set(settings)
+    if surplus or missing:
+        raise ValueError(
+            f"attention_arguments of {kind!r} can be {', '.join(known) or 'none'}; "
+            f"missing: {', '.join(sorted(missing)) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
+        )
+    for name, minimum in _MINIMA.items():
+        if settings.get(name) is not None:
+            check_integer(name, settings[name], minimum)
+    if settings.get("residual_kernel"):
+        check_odd("residual_kernel", settings["residual_kernel"])
+    check_rate("dropout_rate", settings.get("dropout_rate", 0.0))
+
+
+def attend(tokens, norm, mixer, name):
+    """The first half of a block: `tokens + mixer(norm(tokens))`."""
+    return residual(
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
+    )
+
+
 def residual(tokens, norm, branch, name):
     """`tokens + branch(norm(tokens))`; the branch names its own layers."""
     return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
@@ -71,9 +160,7 @@ def residual(tokens, norm, branch, name):
 
 def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
     """Attention and feed-forward, each normalized in front and added to its input."""
-    tokens = residual(
-        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
-    )
+    tokens = attend(tokens, norm, mixer, name)
     feed = functools.partial(feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp")
     return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
 
@@ -228,21 +315,61 @@ def group_dense(groups, dim):
 
 
 def check_integer(name, value, minimum):
-    """Raises `ValueError` unless `value` is an integer of at least `minimum`."""
+    """Checks an integer.
+
+    Args:
+        name: str, of the argument.
+        value: what was given.
+        minimum: int.
+
+    Raises:
+        ValueError: it is no Python integer, or below `minimum`.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise ValueError(
             f"{name} has to be a Python integer of at least {minimum}; received {name}={value!r}"
         )
 
 
+def check_positive(arguments, *names):
+    """Checks integers that have to be at least 1.
+
+    Args:
+        arguments: dict of a constructor's arguments.
+        *names: str, those to check.
+
+    Raises:
+        ValueError: one of them is no Python integer, or below 1.
+    """
+    for name in names:
+        check_integer(name, arguments[name], 1)
+
+
 def check_rate(name, value):
-    """Raises `ValueError` unless `value` is a dropout rate."""
+    """Checks a dropout rate.
+
+    Args:
+        name: str, of the argument.
+        value: what was given.
+
+    Raises:
+        ValueError: it is no number in [0, 1).
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise ValueError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
 
 
 def check_choice(name, value, choices):
-    """Raises `ValueError` unless `value` is one of `choices`."""
+    """Checks a choice.
+
+    Args:
+        name: str, of the argument.
+        value: what was given.
+        choices: tuple, what may be given.
+
+    Raises:
+        ValueError: `value` is none of them.
+    """
     if value not in choices:
         raise ValueError(
             f"{name} has to be one of {', '.join(map(repr, choices))}; received {name}={value!r}"
@@ -250,14 +377,30 @@ def check_choice(name, value, choices):
 
 
 def check_odd(name, value):
-    """Raises `ValueError` unless `value` is an odd integer, so that a kernel has a middle."""
+    """Checks the size of a kernel that has a middle.
+
+    Args:
+        name: str, of the argument.
+        value: what was given.
+
+    Raises:
+        ValueError: it is no odd Python integer of at least 1.
+    """
     check_integer(name, value, 1)
     if value % 2 == 0:
         raise ValueError(f"{name} has to be odd; received {name}={value}")
 
 
 def check_stages(arguments, *names):
-    """Raises `ValueError` unless the arguments `names` have positive integers, one for each stage."""
+    """Checks sequences that have a positive integer for each stage.
+
+    Args:
+        arguments: dict of a constructor's arguments.
+        *names: str, those to check.
+
+    Raises:
+        ValueError: one is no tuple of positive integers, or they differ in length.
+    """
     for name in names:
         if not isinstance(arguments[name], tuple):
             raise ValueError(
@@ -270,10 +413,26 @@ def check_stages(arguments, *names):
         raise ValueError(f"{', '.join(names)} need one number for each stage; received {received}")
 
 
-def check_embedding(embedding, input_shape, patch_size):
-    """Raises `ValueError` unless images of `input_shape` can be embedded so."""
+def check_embedding(embedding, input_shape, patch_size, stride):
+    """Checks the arguments of `embed`.
+
+    Args:
+        embedding: str.
+        input_shape: (height, width, channels) in pixels.
+        patch_size: int, in pixels; 1 with convolutions.
+        stride: int, of the first convolution in pixels; 1 with patches.
+
+    Raises:
+        ValueError: there is no such embedding, or images of `input_shape` cannot be embedded so.
+    """
     check_choice("embedding", embedding, ("patches", "convolutions"))
     check_image_shape(input_shape, patch_size)
+    check_integer("embedding_stride", stride, 1)
+    if embedding == "patches" and stride != 1:
+        raise ValueError(
+            "with patches there is no convolution with a stride: patch_size makes fewer tokens; "
+            f"received embedding_stride={stride}"
+        )
     if embedding == "convolutions" and patch_size != 1:
         raise ValueError(
             f"with convolutions a token is one pixel, patch_size=1; received patch_size={patch_size}"
@@ -281,13 +440,30 @@ def check_embedding(embedding, input_shape, patch_size):
 
 
 def check_divides(name, divisor, of, whole):
-    """Raises `ValueError` unless `divisor`, the argument `name`, divides `whole`, called `of`."""
+    """Checks that one number divides another.
+
+    Args:
+        name: str, of the divisor.
+        divisor: int.
+        of: str, name of the number to divide.
+        whole: int, the number to divide.
+
+    Raises:
+        ValueError: there is a rest.
+    """
     if whole % divisor:
         raise ValueError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
 
 
 def check_image_shape(input_shape, patch_size=1):
-    """Gives `input_shape` as a tuple (height, width, channels).
+    """Gives the shape of an image as a tuple.
+
+    Args:
+        input_shape: (height, width, channels) in pixels.
+        patch_size: int, in pixels.
+
+    Returns:
+        Tuple (height, width, channels) of int.
 
     Raises:
         ValueError: it is none, or `patch_size` does not divide its sides.

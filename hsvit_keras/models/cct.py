@@ -17,14 +17,10 @@ from hsvit_keras.models.registry import register_model
 
 # Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32.
 VARIANTS = {
-    "cct": {"attention": "softmax"},
-    "ccp": {"attention": "performer", "qkv_bias": True},
-    "ccl": {
-        "attention": "linformer",
-        "attention_arguments": {"projected_tokens": 64},
-        "shared_key_head": True,
-    },
-    "ccn": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+    "cct": blocks.XFORMERS["softmax"],
+    "ccp": blocks.XFORMERS["performer"],
+    "ccl": blocks.XFORMERS["linformer"],
+    "ccn": blocks.XFORMERS["nystrom"],
 }
 TOKENIZER_FILTERS = 64
 
@@ -85,21 +81,28 @@ class CompactTransformer(ImageClassifier):
     ):
         arguments = constructor_arguments(locals())
         blocks.check_image_shape(input_shape)
-        for argument in (
-            "num_classes", "kernel_size", "pool_size", "pool_stride", "hidden_dim", "depth", "num_heads",
-            "head_dim", "mlp_ratio",
-        ):  # fmt: skip
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_positive(
+            arguments,
+            "num_classes",
+            "pool_stride",
+            "hidden_dim",
+            "depth",
+            "num_heads",
+            "head_dim",
+            "mlp_ratio",
+        )
+        blocks.check_stages(arguments, "strides")
         blocks.check_odd("kernel_size", kernel_size)
         blocks.check_odd("pool_size", pool_size)
         blocks.check_rate("dropout_rate", dropout_rate)
-        mixer = blocks.attention(
+        mixer = blocks.dense_attention(
             attention,
             num_heads,
-            project=blocks.dense(num_heads * head_dim, qkv_bias),
-            output=blocks.dense(hidden_dim),
-            key=blocks.dense(head_dim, qkv_bias) if shared_key_head else None,
-            **(attention_arguments or {}),
+            head_dim,
+            hidden_dim,
+            qkv_bias,
+            shared_key_head,
+            settings=attention_arguments,
         )
 
         def build(image):
@@ -121,9 +124,7 @@ class CompactTransformer(ImageClassifier):
 
 
 def _block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
-    tokens = blocks.residual(
-        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
-    )
+    tokens = blocks.attend(tokens, norm, mixer, name)
     tokens = norm(f"{name}_mlp_norm")(tokens)
     fed = blocks.feed_forward(tokens, mlp_dim, dropout_rate, f"{name}_mlp")
     return layers.Add(name=f"{name}_mlp_add")([tokens, fed])
@@ -135,5 +136,5 @@ for _name, _arguments in VARIANTS.items():
         CompactTransformer,
         input_shape=(32, 32, 3),
         num_classes=10,
-        arguments=lambda shape, chosen=_arguments: chosen,
+        arguments=_arguments,
     )

@@ -15,13 +15,9 @@ from hsvit_keras.models.registry import register_model
 # Tables 3 and 4: depths 1, 1, 2 of dim 128, 4 heads; of 64 in CvT and of 32 in the others.
 VARIANTS = {
     "cvt": {"attention": "convolutional", "head_dim": 64},
-    "cvp": {"attention": "performer", "qkv_bias": True},
-    "cvl": {
-        "attention": "linformer",
-        "attention_arguments": {"projected_tokens": 64},
-        "shared_key_head": True,
-    },
-    "cvn": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+    "cvp": blocks.XFORMERS["performer"],
+    "cvl": blocks.XFORMERS["linformer"],
+    "cvn": blocks.XFORMERS["nystrom"],
 }
 
 
@@ -83,8 +79,7 @@ class ConvolutionalTransformer(ImageClassifier):
         arguments = constructor_arguments(locals())
         blocks.check_image_shape(input_shape)
         blocks.check_choice("attention", attention, ("convolutional", *blocks.ATTENTION, "fourier"))
-        blocks.check_integer("num_classes", num_classes, 1)
-        blocks.check_integer("head_dim", head_dim, 1)
+        blocks.check_positive(arguments, "num_classes", "head_dim")
         blocks.check_rate("dropout_rate", dropout_rate)
         blocks.check_stages(
             arguments,
@@ -99,16 +94,16 @@ class ConvolutionalTransformer(ImageClassifier):
         def mixer_of(stage, maps):
             heads, dim = num_heads[stage], hidden_dims[stage]
             if attention == "convolutional":
+                if attention_arguments:
+                    raise ValueError(
+                        "convolutional attention has no further arguments; "
+                        f"received attention_arguments={attention_arguments}"
+                    )
                 return _convolutional_attention(
                     maps.shape[1:3], heads, head_dim, dim, projection_kernels[stage], key_strides[stage]
                 )
-            return blocks.attention(
-                attention,
-                heads,
-                project=blocks.dense(heads * head_dim, qkv_bias),
-                output=blocks.dense(dim),
-                key=blocks.dense(head_dim, qkv_bias) if shared_key_head else None,
-                **(attention_arguments or {}),
+            return blocks.dense_attention(
+                attention, heads, head_dim, dim, qkv_bias, shared_key_head, settings=attention_arguments
             )
 
         def build(image):
@@ -160,5 +155,5 @@ for _name, _arguments in VARIANTS.items():
         ConvolutionalTransformer,
         input_shape=(32, 32, 3),
         num_classes=10,
-        arguments=lambda shape, chosen=_arguments: chosen,
+        arguments=_arguments,
     )

@@ -112,8 +112,7 @@ class VisionTransformer(ImageClassifier):
     ):
         arguments = constructor_arguments(locals())
         blocks.check_image_shape(input_shape, patch_size)
-        for argument in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim"):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim")
         blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
         blocks.check_rate("dropout_rate", dropout_rate)
 
@@ -142,7 +141,7 @@ def _register(name, depth, num_heads, head_dim, mlp_ratio, side, patch_size, dis
         VisionTransformer,
         input_shape=(side, side, 3),
         num_classes=1000,
-        arguments=lambda shape: arguments,
+        arguments=arguments,
     )
 
 

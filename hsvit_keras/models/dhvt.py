@@ -97,8 +97,7 @@ class DHVT(ImageClassifier):
         arguments = constructor_arguments(locals())
         blocks.check_choice("patch_size", patch_size, tuple(_PATCHES))
         blocks.check_image_shape(input_shape, patch_size)
-        for argument in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim"):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim")
         blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
         blocks.check_divides("the squeeze ratio", SQUEEZE_RATIO, "hidden_dim", hidden_dim)
         blocks.check_divides("half the patch_size", patch_size // 2, "hidden_dim", hidden_dim)
@@ -122,9 +121,7 @@ class DHVT(ImageClassifier):
 
 
 def _block(tokens, norm, mixer, grid, mlp_dim, name):
-    tokens = blocks.residual(
-        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
-    )
+    tokens = blocks.attend(tokens, norm, mixer, name)
     return blocks.residual(
         tokens,
         norm(f"{name}_mlp_norm"),
@@ -208,9 +205,7 @@ def _register(name, side, num_classes, patch_size, num_heads, hidden_dim):
         "patch_size": patch_size, "hidden_dim": hidden_dim, "num_heads": num_heads,
         "mlp_dim": MLP_RATIO * hidden_dim,
     }  # fmt: skip
-    register_model(
-        name, DHVT, input_shape=(side, side, 3), num_classes=num_classes, arguments=lambda shape: arguments
-    )
+    register_model(name, DHVT, input_shape=(side, side, 3), num_classes=num_classes, arguments=arguments)
 
 
 for _name, _variant in VARIANTS.items():

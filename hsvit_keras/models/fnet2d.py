@@ -48,8 +48,7 @@ class FNet2D(ImageClassifier):
     ):
         arguments = constructor_arguments(locals())
         blocks.check_image_shape(input_shape)
-        for argument in ("num_classes", "depth", "mlp_ratio"):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_positive(arguments, "num_classes", "depth", "mlp_ratio")
         blocks.check_integer("hidden_dim", hidden_dim, 2)
         blocks.check_rate("dropout_rate", dropout_rate)
 
@@ -68,4 +67,4 @@ class FNet2D(ImageClassifier):
         super().__init__(build, arguments, **kwargs)
 
 
-register_model("fnet2d", FNet2D, input_shape=(32, 32, 3), num_classes=10, arguments=lambda shape: {})
+register_model("fnet2d", FNet2D, input_shape=(32, 32, 3), num_classes=10, arguments={})

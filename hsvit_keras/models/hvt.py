@@ -174,8 +174,9 @@ def _pool(inputs, pooling, size, stride, name):
 
 def _check_arguments(arguments):
     shape = blocks.check_image_shape(arguments["input_shape"], arguments["patch_size"])
-    for name in ("num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim", "pool_size", "pool_stride"):
-        blocks.check_integer(name, arguments[name], 1)
+    blocks.check_positive(
+        arguments, "num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim", "pool_size", "pool_stride"
+    )
     blocks.check_integer("pool_every", arguments["pool_every"], 0)
     blocks.check_choice("pooling", arguments["pooling"], tuple(_POOLING))
     blocks.check_choice("pooling_axes", arguments["pooling_axes"], (1, 2))
@@ -203,9 +204,7 @@ def _register(name, num_heads, poolings, num_classes, others):
         "hidden_dim": HEAD_DIM * num_heads, "num_heads": num_heads, "mlp_dim": 4 * HEAD_DIM * num_heads,
         "pool_every": others.get("depth", 12) // poolings if poolings else 0, **others,
     }  # fmt: skip
-    register_model(
-        name, HVT, input_shape=(224, 224, 3), num_classes=num_classes, arguments=lambda shape: arguments
-    )
+    register_model(name, HVT, input_shape=(224, 224, 3), num_classes=num_classes, arguments=arguments)
 
 
 for _name, _variant in VARIANTS.items():

@@ -14,14 +14,10 @@ from hsvit_keras.models.registry import register_model
 
 # Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32, feed-forward of twice the dim.
 VARIANTS = {
-    "levit": {"attention": "softmax"},
-    "levip": {"attention": "performer", "qkv_bias": True},
-    "levil": {
-        "attention": "linformer",
-        "attention_arguments": {"projected_tokens": 64},
-        "shared_key_head": True,
-    },
-    "levin": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+    "levit": blocks.XFORMERS["softmax"],
+    "levip": blocks.XFORMERS["performer"],
+    "levil": blocks.XFORMERS["linformer"],
+    "levin": blocks.XFORMERS["nystrom"],
 }
 
 
@@ -74,21 +70,28 @@ class LeViT(ImageClassifier):
     ):
         arguments = constructor_arguments(locals())
         blocks.check_image_shape(input_shape)
-        for argument in (
+        blocks.check_positive(
+            arguments,
             "num_classes", "embedding_stride", "hidden_dim", "depth", "num_heads", "head_dim", "mlp_ratio",
-        ):  # fmt: skip
-            blocks.check_integer(argument, arguments[argument], 1)
+        )  # fmt: skip
         blocks.check_rate("dropout_rate", dropout_rate)
-        softmax = attention == "softmax"
-        project = blocks.dense(num_heads * head_dim, qkv_bias)
-        mixer = blocks.attention(
+        mixer = blocks.dense_attention(
             attention,
             num_heads,
-            project=_normalized(project) if softmax else project,
-            output=_activated(_normalized(blocks.dense(hidden_dim))) if softmax else blocks.dense(hidden_dim),
-            key=blocks.dense(head_dim, qkv_bias) if shared_key_head else None,
-            **(attention_arguments or {}),
+            head_dim,
+            hidden_dim,
+            qkv_bias,
+            shared_key_head,
+            settings=attention_arguments,
         )
+        if attention == "softmax":
+            mixer = blocks.attention(
+                attention,
+                num_heads,
+                project=_normalized(blocks.dense(num_heads * head_dim, qkv_bias)),
+                output=_activated(_normalized(blocks.dense(hidden_dim))),
+                **attention_arguments or {},
+            )
 
         def build(image):
             tokens = blocks.embed(image, "convolutions", 1, hidden_dim, embedding_stride)
@@ -124,5 +127,5 @@ for _name, _arguments in VARIANTS.items():
         LeViT,
         input_shape=(32, 32, 3),
         num_classes=10,
-        arguments=lambda shape, chosen=_arguments: chosen,
+        arguments=_arguments,
     )

@@ -53,9 +53,8 @@ class MLPMixer(ImageClassifier):
         **kwargs,
     ):
         arguments = constructor_arguments(locals())
-        blocks.check_embedding(embedding, input_shape, patch_size)
-        for argument in ("num_classes", "embedding_stride", "hidden_dim", "depth", "expansion"):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_embedding(embedding, input_shape, patch_size, embedding_stride)
+        blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "expansion")
         blocks.check_rate("dropout_rate", dropout_rate)
 
         def build(image):
@@ -88,11 +87,11 @@ def _mix_tokens(tokens, expansion, dropout_rate, name):
 
 
 # The published counts belong to an expansion of 1.
-register_model("mlp_mixer", MLPMixer, input_shape=(32, 32, 3), num_classes=10, arguments=lambda shape: {})
+register_model("mlp_mixer", MLPMixer, input_shape=(32, 32, 3), num_classes=10, arguments={})
 register_model(
     "hybrid_mlp_mixer",
     MLPMixer,
     input_shape=(32, 32, 3),
     num_classes=10,
-    arguments=lambda shape: {"embedding": "convolutions"},
+    arguments={"embedding": "convolutions"},
 )

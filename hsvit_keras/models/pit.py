@@ -122,8 +122,7 @@ class PoolingTransformer(ImageClassifier):
 
 def _check_arguments(arguments):
     shape = blocks.check_image_shape(arguments["input_shape"])
-    for name in ("num_classes", "patch_size", "patch_stride"):
-        blocks.check_integer(name, arguments[name], 1)
+    blocks.check_positive(arguments, "num_classes", "patch_size", "patch_stride")
     if min(shape[:2]) < arguments["patch_size"]:
         raise ValueError(
             f"patch_size has to be at most height and width; "
@@ -152,7 +151,7 @@ def _register(name, depths, num_heads, head_dim, side, patch_size, patch_stride,
         PoolingTransformer,
         input_shape=(side, side, 3),
         num_classes=1000,
-        arguments=lambda shape: arguments,
+        arguments=arguments,
     )
 
 

@@ -6,7 +6,6 @@ the pooling of https://github.com/lucidrains/vit-pytorch, a depthwise convolutio
 """
 
 import keras
-from keras import layers
 
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
@@ -14,9 +13,9 @@ from hsvit_keras.models.registry import register_model
 
 # Table 5: two stages of two blocks, dim 128 and 256, 4 heads of 32 in both, feed-forward of 256.
 VARIANTS = {
-    "pix_pit": {"attention": "softmax"},
-    "pix_pip": {"attention": "performer", "qkv_bias": True},
-    "pix_pin": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+    "pix_pit": blocks.XFORMERS["softmax"],
+    "pix_pip": blocks.XFORMERS["performer"],
+    "pix_pin": blocks.XFORMERS["nystrom"],
 }
 
 
@@ -72,9 +71,8 @@ class PoolingXFormer(ImageClassifier):
         **kwargs,
     ):
         arguments = constructor_arguments(locals())
-        blocks.check_embedding(embedding, input_shape, patch_size)
-        for argument in ("num_classes", "embedding_stride", "hidden_dim", "num_heads", "head_dim", "mlp_dim"):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_embedding(embedding, input_shape, patch_size, embedding_stride)
+        blocks.check_positive(arguments, "num_classes", "hidden_dim", "num_heads", "head_dim", "mlp_dim")
         blocks.check_stages(arguments, "depths")
         blocks.check_rate("dropout_rate", dropout_rate)
 
@@ -89,26 +87,19 @@ class PoolingXFormer(ImageClassifier):
                 if stage:
                     name = f"stage{stage}_pool"
                     tokens, grid = blocks.pool_tokens(tokens, 1, grid, dim, name, pointwise=True)
-                mixer = blocks.attention(
-                    attention,
-                    num_heads,
-                    project=blocks.dense(num_heads * head_dim, qkv_bias),
-                    output=blocks.dense(dim),
-                    **(attention_arguments or {}),
+                mixer = blocks.dense_attention(
+                    attention, num_heads, head_dim, dim, qkv_bias, settings=attention_arguments
                 )
                 for i in range(depth):
                     name = f"stage{stage}_block{i}"
                     tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name)
-            features = norm("head_norm")(blocks.class_token_of(tokens))
-            return layers.Dense(num_classes, name="head")(features)
+            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
 
         super().__init__(build, arguments, **kwargs)
 
 
 def _register(name, **arguments):
-    register_model(
-        name, PoolingXFormer, input_shape=(32, 32, 3), num_classes=10, arguments=lambda shape: arguments
-    )
+    register_model(name, PoolingXFormer, input_shape=(32, 32, 3), num_classes=10, arguments=arguments)
 
 
 for _name, _arguments in VARIANTS.items():

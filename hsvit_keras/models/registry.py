@@ -32,11 +32,15 @@ def register_model(name, model_class, *, input_shape, num_classes, arguments):
         model_class: class whose constructor takes `input_shape`, `num_classes`, `name` and the rest.
         input_shape: default (height, width, channels), in pixels.
         num_classes: int, default number of classes.
-        arguments: function from an input shape to a dict of the other constructor arguments.
+        arguments: dict of the other constructor arguments, or a function from an input shape to it.
+
+    Raises:
+        ValueError: there is a model of this name.
     """
     if name in _VARIANTS:
         raise ValueError(f"a model named {name!r} is registered already")
-    _VARIANTS[name] = Variant(model_class, tuple(input_shape), num_classes, arguments)
+    of_shape = arguments if callable(arguments) else lambda shape: arguments
+    _VARIANTS[name] = Variant(model_class, tuple(input_shape), num_classes, of_shape)
 
 
 def list_models(pattern="*"):

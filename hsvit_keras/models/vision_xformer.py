@@ -8,7 +8,6 @@ that an answer does not depend on the rest of the batch; `batch_maximum` gives t
 """
 
 import keras
-from keras import layers
 
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
@@ -17,14 +16,10 @@ from hsvit_keras.models.registry import register_model
 # Table 1: 4 blocks of dim 128, 4 heads of 32. The settings are those of the authors' files; for ViP the text
 # has ReLU features and local heads instead.
 VARIANTS = {
-    "vit": {"attention": "softmax"},
-    "vip": {"attention": "performer", "qkv_bias": True},
-    "vil": {
-        "attention": "linformer",
-        "attention_arguments": {"projected_tokens": 64},
-        "shared_key_head": True,
-    },
-    "vin": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
+    "vit": blocks.XFORMERS["softmax"],
+    "vip": blocks.XFORMERS["performer"],
+    "vil": blocks.XFORMERS["linformer"],
+    "vin": blocks.XFORMERS["nystrom"],
     "fnet": {"attention": "fourier"},
 }
 
@@ -83,46 +78,31 @@ class VisionXFormer(ImageClassifier):
         **kwargs,
     ):
         arguments = constructor_arguments(locals())
-        blocks.check_embedding(embedding, input_shape, patch_size)
-        for argument in (
-            "num_classes",
-            "embedding_stride",
-            "hidden_dim",
-            "depth",
-            "num_heads",
-            "head_dim",
-            "mlp_dim",
-        ):
-            blocks.check_integer(argument, arguments[argument], 1)
+        blocks.check_embedding(embedding, input_shape, patch_size, embedding_stride)
+        blocks.check_positive(
+            arguments, "num_classes", "hidden_dim", "depth", "num_heads", "head_dim", "mlp_dim"
+        )
         blocks.check_rate("dropout_rate", dropout_rate)
 
         def build(image):
             tokens = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
             tokens = blocks.with_class_token(tokens, positions=not rotary)
             norm = blocks.layer_norm(1e-5)
-            mixer = blocks.attention(
-                attention,
-                num_heads,
-                project=blocks.dense(num_heads * head_dim, qkv_bias),
-                output=blocks.dense(hidden_dim),
-                key=blocks.dense(head_dim, qkv_bias) if shared_key_head else None,
-                rotary=rotary,
-                **(attention_arguments or {}),
-            )
+            mixer = blocks.dense_attention(
+                attention, num_heads, head_dim, hidden_dim, qkv_bias, shared_key_head, rotary,
+                attention_arguments,
+            )  # fmt: skip
             for i in range(depth):
                 tokens = blocks.transformer_block(
                     tokens, norm, mixer, mlp_dim, dropout_rate, name=f"block{i}"
                 )
-            features = norm("head_norm")(blocks.class_token_of(tokens))
-            return layers.Dense(num_classes, name="head")(features)
+            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
 
         super().__init__(build, arguments, **kwargs)
 
 
 def _register(name, **arguments):
-    register_model(
-        name, VisionXFormer, input_shape=(32, 32, 3), num_classes=10, arguments=lambda shape: arguments
-    )
+    register_model(name, VisionXFormer, input_shape=(32, 32, 3), num_classes=10, arguments=arguments)
 
 
 for _name, _arguments in VARIANTS.items():
