@@ -26,12 +26,12 @@ demo: setup
 		--output=$(RUN)/benchmark.json
 	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
 
-# On JAX runs again what computes with Keras; converting needs TensorFlow, reading files needs neither.
+# On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
 COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/training
 
 test: setup
 	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m "not slow" tests
-	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow" $(COMPUTING) \
+	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow and not once" $(COMPUTING) \
 		--ignore=tests/checkpoints/test_reading.py --ignore=tests/training/data
 
 # Kills and resumes of whole runs, every damaged bit of a file: minutes a test.

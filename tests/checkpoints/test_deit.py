@@ -33,6 +33,7 @@ def test_without_bias_of_queries_keys_and_values():
     np.testing.assert_allclose(np.asarray(result), np.asarray(expected), atol=1e-6)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("change", "message"),
     [({"patch": 8}, "unknown: patch"), ({"depth": None}, "missing: depth")],

@@ -6,6 +6,7 @@ import hsvit_keras
 from tests import reference
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -134,6 +134,7 @@ def imported(name):
     return fixture, weights, model
 
 
+@pytest.mark.once
 def test_all_fixtures_are_found():
     assert len(FIXTURES) == 49
 
@@ -159,6 +160,7 @@ def test_answers_and_values_on_the_way(name):
         np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", FIXTURES)
 def test_parameter_count(name):
     """Less the positions that two of the classes with rotary positions have and never use."""

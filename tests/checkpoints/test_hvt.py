@@ -18,6 +18,7 @@ def test_stride_of_the_pooling_is_without_effect():
     assert np.abs(logits - fixture["output_float64"]).max() <= fixture["suggested_atol"]
 
 
+@pytest.mark.once
 def test_unknown_argument():
     fixture = reference.load("hvt_m1")
     with pytest.raises(ValueError, match="unknown: pooling"):

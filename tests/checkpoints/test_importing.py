@@ -45,6 +45,7 @@ def test_many_problems_are_counted():
         hsvit_keras.from_torch("hsvit", FIXTURE["config"], {"a": np.zeros(3)})
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -14,6 +14,7 @@ def test_distilled_by_class_or_by_argument():
     assert hsvit_keras.from_torch("pit", {**config, "distilled": True}, reference.weights(fixture)).distilled
 
 
+@pytest.mark.once
 def test_unknown_argument():
     fixture = reference.load("pit")
     with pytest.raises(ValueError, match="unknown: strides"):

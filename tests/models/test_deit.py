@@ -37,12 +37,14 @@ def images(seed=0):
     return np.random.default_rng(seed).normal(size=(2, *SMALL["input_shape"])).astype("float32")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_parameters_of_the_papers(row):
     assert trainable(name_of(row)) == row["trainable"]
     assert trainable(f"{name_of(row)}_distilled") == row["trainable_distilled"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_settings_of_the_papers(row):
     factors = row["hyper"]
@@ -55,12 +57,14 @@ def test_settings_of_the_papers(row):
     assert model.output_shape == (None, 1000)
 
 
+@pytest.mark.once
 def test_every_variant_is_in_the_reference():
     plain = [name for name in hsvit_keras.list_models("deit*") if not name.endswith("_distilled")]
     assert sorted(name_of(row) for row in ROWS) == plain
     assert hsvit_keras.list_models("deit*_distilled") == [f"{name}_distilled" for name in plain]
 
 
+@pytest.mark.once
 def test_table_of_the_docstring():
     table = re.findall(
         r"\| `(\w+)` *\| (\d+) x \d+ x 3 \| ([\d,]+) *\| ([\d,]+) *\|",
@@ -126,6 +130,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]

@@ -35,11 +35,13 @@ def part(model, inputs, outputs):
     return keras.Model(model.get_layer(inputs).output, model.get_layer(outputs).output)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{name_of(row)}-{row['classes']}")
 def test_parameters_of_the_paper(row):
     assert trainable(name_of(row), num_classes=row["classes"]) == row["trainable"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{name_of(row)}-{row['classes']}")
 def test_settings_of_the_paper(row):
     hyper = row["hyper"]
@@ -53,10 +55,12 @@ def test_settings_of_the_paper(row):
     assert model.get_layer("block0_mlp_compress").units == hyper["dim"] // hyper.get("se_reduction", 4)
 
 
+@pytest.mark.once
 def test_every_variant_is_in_the_reference():
     assert sorted({name_of(row) for row in ROWS}) == hsvit_keras.list_models("dhvt*")
 
 
+@pytest.mark.once
 def test_table_of_the_docstring():
     table = re.findall(r"\| `(\w+)` *\| (\d+) x \d+ x 3 *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.DHVT.__doc__)
     assert sorted(row[0] for row in table) == hsvit_keras.list_models("dhvt*")
@@ -65,6 +69,7 @@ def test_table_of_the_docstring():
         assert outline(name, num_classes=int(classes)).input_shape[1] == int(side)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("patch_size", "filters", "gelus"),
     [(2, [16], [0]), (4, [8, 16], [0]), (16, [2, 4, 8, 16], [0, 1, 2])],
@@ -162,6 +167,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]

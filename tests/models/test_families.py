@@ -42,6 +42,7 @@ def test_every_weight_learns(name):
     assert [path for path in still if not path.endswith("key/bias")] == []  # softmax cancels a key's bias
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", MODELS)
 def test_config_holds_every_argument(name):
     model = small_model(name)

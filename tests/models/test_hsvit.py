@@ -15,6 +15,7 @@ COUNTS = reference.load("param_counts")["hsvit"]
 CLASSES = {"CIFAR-10": 10, "CIFAR-100": 100, "Fashion-MNIST": 10, "Tiny-ImageNet": 200, "Food-101": 101}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", COUNTS["rows"], ids=lambda row: f"{row['model']}-{row['dataset']}")
 def test_parameters_of_the_paper(row):
     channels, *side = row.get("input", [3, 32, 32])
@@ -29,6 +30,7 @@ def test_parameters_of_the_paper(row):
     assert trained == row["trainable"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "row", [row for row in COUNTS["rows"] if "hyper" in row], ids=lambda row: row["model"]
 )
@@ -47,6 +49,7 @@ def test_settings_of_the_paper(row):
     assert model.dropout_rate == hyper["dropout"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("file", COUNTS["released_config_files"])
 def test_parameters_of_the_released_files(file):
     released = COUNTS["released_config_files"][file]
@@ -69,12 +72,14 @@ def test_parameters_of_the_released_files(file):
     assert count(model) == released["trainable"]
 
 
+@pytest.mark.once
 def test_default_is_where_the_paper_counts_parameters():
     model = hsvit_keras.create_model("hsvit_c3a4")
     assert model.input_shape == (None, 64, 64, 3)
     assert model.output_shape == (None, 200)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("side", "strides"), [(28, (2, 2)), (63, (2, 2)), (100, (4, 2)), (224, (4, 4))])
 def test_other_sizes_take_the_column_below(side, strides):
     assert hsvit_keras.create_model("hsvit_c2a2", input_shape=(side, side + 40, 3)).pool_strides == strides
@@ -86,6 +91,7 @@ SMALL = {
 }  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kernel_size", [1, 2, 3, 4, 5, 7])
 @pytest.mark.parametrize("stride", [1, 2, 3, 4])
 def test_any_kernel_and_stride_gives_the_sizes_of_symmetric_padding(kernel_size, stride):
@@ -187,6 +193,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]
@@ -194,6 +201,7 @@ def test_wrong_arguments_are_named(name):
         hsvit_keras.HSViT(**{**SMALL, **arguments})
 
 
+@pytest.mark.once
 def test_numpy_numbers_are_numbers():
     model = hsvit_keras.create_model(
         "hsvit_tiny", input_shape=np.array([32, 32, 1]), num_classes=np.int64(5), filters=np.array([8, 16])
@@ -203,6 +211,7 @@ def test_numpy_numbers_are_numbers():
     assert model.get_config()["input_shape"] == (32, 32, 1)
 
 
+@pytest.mark.once
 def test_one_number_for_the_stages():
     with pytest.raises(ValueError, match=r"filters has to be a sequence of integers.*filters=16"):
         hsvit_keras.HSViT(**{**SMALL, "filters": 16})

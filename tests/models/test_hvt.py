@@ -61,6 +61,7 @@ def lengths(model):
     return [model.get_layer(name).output.shape[1] for name in names]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if row["reproduced"] != "no"], ids=lambda row: row["model"]
 )
@@ -74,6 +75,7 @@ def test_average_pooling_has_the_parameters_of_max_pooling():
     assert trainable("hvt_s_4_average", num_classes=100) == trainable("hvt_s_4", num_classes=100)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", [row for row in ROWS if "hyper" in row], ids=lambda row: row["model"])
 def test_settings_of_the_paper(row):
     hyper, (name, arguments) = row["hyper"], NAMES[row["model"]]
@@ -92,6 +94,7 @@ def test_lengths_of_the_paper():
     assert lengths(outline("hvt_s_0", num_classes=100)) == [196]
 
 
+@pytest.mark.once
 def test_table_of_the_docstring():
     table = re.findall(r"\| `(\w+)` *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.HVT.__doc__)
     assert sorted(name for name, _, _ in table) == hsvit_keras.list_models("hvt*")
@@ -144,11 +147,13 @@ def test_window_and_stride_are_arguments():
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.once
 def test_variants_of_the_ablations_have_the_classes_of_cifar_100():
     assert outline("hvt_s_4_d16").num_classes == 100
     assert outline("hvt_s_1").num_classes == 1000
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("every", "expected"), [(0, [24]), (1, [24, 11, 5, 2]), (2, [24, 11, 5]), (3, [24, 11])]
 )
@@ -190,6 +195,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]
@@ -197,6 +203,7 @@ def test_wrong_arguments_are_named(name):
         hsvit_keras.HVT(**{**SMALL, **arguments})
 
 
+@pytest.mark.once
 def test_registered_variant_on_too_small_an_image():
     with pytest.raises(ValueError, match=r"gets 1; .* pool_every=3"):
         hsvit_keras.create_model("hvt_s_4", input_shape=(32, 32, 3))

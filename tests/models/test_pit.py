@@ -36,12 +36,14 @@ def grids(model):
     return [tuple(layer.output.shape[1:3]) for layer in maps]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_parameters_of_the_papers(row):
     assert trainable(name_of(row)) == row["trainable"]
     assert trainable(f"{name_of(row)}_distilled") == row["trainable_distilled"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_settings_of_the_papers(row):
     hyper = row["hyper"]
@@ -57,12 +59,14 @@ def test_settings_of_the_papers(row):
     assert grids(model) == [(side, side) for side in sides.get(name_of(row), sides[hyper["image"]])]
 
 
+@pytest.mark.once
 def test_every_variant_is_in_the_reference():
     plain = [name for name in hsvit_keras.list_models("pit_*") if not name.endswith("_distilled")]
     assert sorted(name_of(row) for row in ROWS) == plain
     assert hsvit_keras.list_models("pit_*_distilled") == [f"{name}_distilled" for name in plain]
 
 
+@pytest.mark.once
 def test_table_of_the_docstring():
     table = re.findall(
         r"\| `(\w+)` *\| (\d+) x \d+ x 3 \| ([\d,]+) *\| ([\d,]+) *\|",
@@ -75,6 +79,7 @@ def test_table_of_the_docstring():
     assert sorted(table) == sorted(expected)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [
@@ -142,6 +147,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_arguments_are_named(name):
     arguments, message = WRONG[name]

@@ -5,6 +5,8 @@ import pytest
 import hsvit_keras
 from hsvit_keras.models.registry import register_model
 
+pytestmark = pytest.mark.once
+
 
 def test_list_models():
     assert {"hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8", "hsvit_tiny"} <= set(hsvit_keras.list_models())

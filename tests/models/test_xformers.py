@@ -62,6 +62,7 @@ def as_in_the_paper(name):
     return {"embedding_stride": 2}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "row"), rows(CIFAR), ids=[name for name, _ in rows(CIFAR)])
 def test_counts_on_cifar10(name, row):
     unused = 131_200 if row.get("unused pos_embedding parameter kept in the class") else 0
@@ -71,6 +72,7 @@ def test_counts_on_cifar10(name, row):
     assert counted == row["torchsummary"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "row"), rows(TINY_IMAGENET), ids=[name for name, _ in rows(TINY_IMAGENET)])
 def test_counts_on_tiny_imagenet(name, row):
     arguments = {"shared_key_head": False} if name == "hybrid_vil" else {}
@@ -81,6 +83,7 @@ def test_counts_on_tiny_imagenet(name, row):
     assert counted == row["torchsummary"]
 
 
+@pytest.mark.once
 def test_hybrid_vil_with_one_key_head_has_the_printed_count():
     assert counts("hybrid_vil")[1] == 508_490
     assert counts("hybrid_vil", input_shape=(64, 64, 3), num_classes=200, embedding_stride=2)[1] == 533_000
@@ -141,6 +144,7 @@ WRONG = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_arguments_are_named(case):
     name, arguments, message = WRONG[case]
