@@ -4,6 +4,8 @@ The converter decides by itself what computes with integers: whatever has a rang
 to stay float between two ranges needs a barrier, an operation without an integer form.
 """
 
+import itertools
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -12,10 +14,10 @@ from keras import layers
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
-from hsvit_keras.layers import ClassToken
+from hsvit_keras.layers import ClassToken, SequencePooling
 
 _KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.DepthwiseConv2D, layers.Dense, layers.EinsumDense)
-_ONE_OPERATION = (layers.Activation, layers.ReLU, layers.Softmax)
+_ONE_OPERATION = (layers.Activation, layers.ReLU, layers.Softmax, ActivationRange, SequencePooling)
 
 
 def check_ranges(model):
@@ -45,18 +47,26 @@ def constant_form(layer):
 
 
 def needs_barrier(layer, graph):
-    """Whether the converter would compute a float layer with integers, since it reads a range."""
+    """Whether the converter would compute a float layer with integers, since it reads a range.
+
+    Two ranges behind one another, too, are more than the converter understands.
+    """
     if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
         return False
-    source = layer
-    while source is layer or type(source) in SCHEMES["int8"].transparent:
-        (source,) = graph.producers(source)
-    return isinstance(source, ActivationRange)
+    return any(_is_range(source, graph) for source in graph.producers(layer))
 
 
-def barrier_in_front_of(layer):
-    """The barrier that fits a layer."""
-    return Barrier(isinstance(layer, _KERNEL_LAYERS), name=f"{layer.name}_barrier")
+def _is_range(layer, graph):
+    while type(layer) in SCHEMES["int8"].transparent:
+        (layer,) = graph.producers(layer)
+    return isinstance(layer, ActivationRange)
+
+
+def put_barriers(layer, tensors):
+    """The inputs of a layer that needs it, behind barriers."""
+    negative = isinstance(layer, _KERNEL_LAYERS)
+    names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())
+    return keras.tree.map_structure(lambda tensor: Barrier(negative, name=next(names))(tensor), tensors)
 
 
 def behind_barrier(weights):

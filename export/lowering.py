@@ -90,7 +90,7 @@ def _to_inference_layers(model, batch_size, normalization):
         if normalization:
             args = keras.tree.map_structure(normalize, args)
         if layer.name in barriers:
-            args = (integer.barrier_in_front_of(layer)(args[0]),)
+            args = integer.put_barriers(layer, args)
         return layer(*args, **kwargs)
 
     return rewrite(graph.model, replace, call, batch_size)
