@@ -11,7 +11,7 @@ class Blocks:
     Args:
         rows: int, how many inputs.
         columns: int, how many outputs. Blocks at the edges may be cut off.
-        over_all: bool, whether the kernels share one threshold.
+        over_all: bool, whether the kernels share one threshold, on magnitudes relative to each kernel.
     """
 
     def __init__(self, rows, columns, over_all):
@@ -33,7 +33,7 @@ class Blocks:
         """
         scores = [self._pool(np.abs(kernel)) / self._pool(np.ones_like(kernel[:1])) for kernel in kernels]
         if self._over_all:
-            kept = _largest_of(scores, sparsity)
+            kept = _largest_of([_relative(score) for score in scores], sparsity)
         else:
             kept = [_largest_of([score], sparsity)[0] for score in scores]
         return [self._spread(blocks, kernel.shape) for blocks, kernel in zip(kept, kernels, strict=True)]
@@ -109,19 +109,29 @@ def masking(pattern, scope):
     )
 
 
-def _largest_of(arrays, sparsity):
-    """Marks the largest numbers over several arrays, and the largest of each in any case.
+def _relative(scores):
+    """Scores that compare between kernels: squared, over the sum of those in the kernel that are as large.
 
-    For one threshold over all could cut a layer off, and the network with it.
+    These are the LAMP scores of https://arxiv.org/abs/2010.07611. The scale of a kernel says nothing where
+    a normalization follows; one threshold on the weights themselves empties whole layers. Here the largest
+    weight of each kernel counts 1, so that it stays.
     """
+    falling = np.argsort(-scores.ravel(), kind="stable")
+    squares = np.square(scores.ravel()[falling], dtype="float64")
+    relative = np.empty_like(squares)
+    relative[falling] = squares / np.maximum(np.cumsum(squares), np.finfo("float64").tiny)
+    relative[falling[0]] = 1.0
+    return relative.reshape(scores.shape)
+
+
+def _largest_of(arrays, sparsity):
+    """Marks the largest numbers over several arrays, as many as these at least."""
     numbers = np.concatenate([array.ravel() for array in arrays])
-    ends = np.cumsum([array.size for array in arrays])
-    for array, end in zip(arrays, ends, strict=True):
-        numbers[end - array.size + array.argmax()] = np.inf
     # In float32 and to the even number, as tensorflow-model-optimization rounds.
     count = int(np.round(numbers.size * (1 - np.float32(sparsity))))
-    kept = np.split(_largest(numbers, max(count, len(arrays))), ends[:-1])
-    return [part.reshape(array.shape) for part, array in zip(kept, arrays, strict=True)]
+    kept = _largest(numbers, max(count, len(arrays)))
+    ends = np.cumsum([array.size for array in arrays])
+    return [part.reshape(array.shape) for part, array in zip(np.split(kept, ends[:-1]), arrays, strict=True)]
 
 
 def _largest(numbers, count):

@@ -31,8 +31,9 @@ def prune(model, schedule, *, pattern="weight", scope="layer", skip=()):
         pattern: "weight" for single weights; a block `(rows, columns)` of inputs and outputs; or "m:n",
             such as "2:4", for at most m weights other than zero in each n along the inputs. Kernels
             smaller than that stay whole.
-        scope: "layer" for the same sparsity in each layer; "global" for one threshold over all, of which
-            each keeps its largest weight.
+        scope: "layer" for the same sparsity in each layer; "global" for a sparsity of each that comes from
+            one threshold over all, on magnitudes relative to the layer (LAMP,
+            https://arxiv.org/abs/2010.07611).
         skip: list of names of layers to leave whole, with all that is inside of them.
 
     Returns:
@@ -56,7 +57,7 @@ class _Pruning(keras.callbacks.Callback):
             _check_end(self._ask(_LATE)[1], self._masking, pattern)
 
     def on_train_begin(self, logs=None):
-        if self.model is not self._target:
+        if self._target not in self.model._flatten_layers():  # it may stand in one that trains it
             raise ValueError(
                 f"this callback was made to prune {self._target.name!r}, and fit runs on another model, "
                 f"{self.model.name!r}: call prune(model, ...) with that one"

@@ -80,26 +80,40 @@ def test_stacks():
 
 
 def test_each_layer_alone_or_all_together():
+    """Squares over those at least as large: 1, 9/25, 4/29, 1/30 and 1, 49/113, 36/149, 25/174."""
     small, large = np.array([[[1, 2, 3, 4]]], "float32"), np.array([[[5, 6, 7, 8]]], "float32")
-    alone = masking("weight", "layer").masks([small, large], 0.5)
-    together = masking("weight", "global").masks([small, large], 0.5)
-    assert [kept.sum() for kept in alone] == [2, 2]
+    alone = masking("weight", "layer").masks([small, large], 0.375)
+    together = masking("weight", "global").masks([small, large], 0.375)
+    assert [kept.sum() for kept in alone] == [2, 2]  # 2.5 to even
+    assert together[0].tolist() == [[[False, False, True, True]]]
     assert together[1].tolist() == [[[False, True, True, True]]]
-    assert together[0].tolist() == [[[False, False, False, True]]]  # cut off otherwise
 
 
-def test_together_counts_all():
-    weights = [RNG.normal(size=(1, 30, 20)), RNG.normal(size=(1, 10, 40)) / 100]
-    kept = masking("weight", "global").masks([array.astype("float32") for array in weights], 0.8)
-    assert sum(array.sum() for array in kept) == 200
-    assert kept[1].sum() == 1
-    inside, outside = np.abs(weights[0][kept[0]]), np.abs(weights[0][~kept[0]])
-    assert inside.min() > outside.max()
+def test_together_the_scale_of_a_layer_does_not_matter():
+    """It has no meaning in front of a normalization."""
+    first, second = (RNG.normal(size=shape).astype("float32") for shape in ((1, 30, 20), (1, 10, 40)))
+    second *= np.abs(second) ** 2  # some are much larger than others
+    kept = masking("weight", "global").masks([first, second], 0.8)
+    scaled = masking("weight", "global").masks([first, second / 1e4], 0.8)
+    assert sum(mask.sum() for mask in kept) == 200
+    assert kept[0].mean() > 1.5 * kept[1].mean()
+    for mask, other in zip(kept, scaled, strict=True):
+        np.testing.assert_array_equal(mask, other)
+    for weights, mask in zip((first, second), kept, strict=True):
+        assert np.abs(weights[mask]).min() > np.abs(weights[~mask]).max()
 
 
 def test_together_keeps_one_of_each_at_any_sparsity():
-    weights = [np.full((1, 2, 2), value, "float32") for value in (1, 10, 100)]
+    """Whatever its scale, and of zeros too."""
+    weights = [np.full((1, 2, 2), value, "float32") for value in (0, 1e-20, 100)]
     assert [kept.sum() for kept in masking("weight", "global").masks(weights, 0.95)] == [1, 1, 1]
+
+
+def test_blocks_together():
+    rows = np.array([[[1, 1, 2, 2], [4, 4, 8, 8]]], "float32")
+    kept = masking((1, 2), "global").masks([rows, rows * 100], 0.5)
+    for mask in kept:
+        assert mask.tolist() == [[[False] * 4, [True] * 4]]
 
 
 @pytest.mark.parametrize(
