@@ -22,13 +22,13 @@ _CROSSENTROPY = keras.losses.CategoricalCrossentropy(from_logits=True)
 class Distiller(keras.Model):
     """Trains a student on `(1 - alpha) * label loss + alpha * teacher loss + feature_weight * feature loss`.
 
-    The label loss is the one given to `compile`. The teacher loss is the cross-entropy with the teachers'
+    The label loss is the one given to `compile`. The teacher loss is the divergence from the teachers'
     probabilities at a temperature, times its square so that gradients keep their size (Hinton et al. 2015,
-    https://arxiv.org/abs/1503.02531), or with their decision. Several teachers answer by the mean of their
-    logits, which is the geometric mean of their probabilities (section 1 there). A student with the
-    layers `head` and `head_distillation` learns labels with the first and the teacher with the second (DeiT,
-    https://arxiv.org/abs/2012.12877; hard, with alpha 0.5). The feature loss is the mean squared difference
-    of two layers' outputs (FitNets, https://arxiv.org/abs/1412.6550).
+    https://arxiv.org/abs/1503.02531), or the cross-entropy with their decision. Several
+    teachers answer by the mean of their logits, which is the geometric mean of their probabilities (section 1
+    there). A student with the layers `head` and `head_distillation` learns labels with the first and the
+    teacher with the second (DeiT, https://arxiv.org/abs/2012.12877; hard, with alpha 0.5). The feature loss
+    is the mean squared difference of two layers' outputs (FitNets, https://arxiv.org/abs/1412.6550).
 
     While it validates, loss and metrics are those of the student alone, of its answer to the labels.
 
@@ -80,6 +80,11 @@ class Distiller(keras.Model):
         self.teacher.trainable = False
         self.learner = _learner(student, [ours for ours, _ in features], self.teacher.output["features"])
 
+    @property
+    def layers(self):
+        """Those of the student, so that callbacks find in a distiller what they look for in a model."""
+        return self.student.layers
+
     def compile(self, optimizer="rmsprop", **kwargs):
         """As `keras.Model.compile`; `loss` and `metrics` are about the student's answers and labels."""
         super().compile(optimizer, **kwargs)
@@ -93,8 +98,8 @@ class Distiller(keras.Model):
             return super().compute_loss(x, y, y_pred["answer"], sample_weight, training)
         label_loss = super().compute_loss(x, y, y_pred["on_labels"], sample_weight, training)
         taught = self.teacher(x, training=False)
-        student_logits = ops.cast(y_pred["on_teacher"], "float32") / self.temperature
-        teacher_loss = _CROSSENTROPY(self._targets(taught["logits"]), student_logits, sample_weight)
+        logits = ops.cast(y_pred["on_teacher"], "float32") / self.temperature
+        teacher_loss = self._teacher_loss(taught["logits"] / self.temperature, logits, sample_weight)
         loss = (1 - self.alpha) * label_loss + self.alpha * self.temperature**2 * teacher_loss
         for ours, theirs in zip(y_pred["features"], taught["features"], strict=True):
             difference = ops.cast(ours, "float32") - ops.cast(theirs, "float32")
@@ -104,10 +109,13 @@ class Distiller(keras.Model):
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         return super().compute_metrics(x, y, y_pred["answer"], sample_weight)
 
-    def _targets(self, logits):
+    def _teacher_loss(self, taught, logits, sample_weight):
         if self.hard:
-            return ops.one_hot(ops.argmax(logits, axis=-1), logits.shape[-1], dtype="float32")
-        return ops.softmax(logits / self.temperature)
+            decisions = ops.one_hot(ops.argmax(taught, axis=-1), taught.shape[-1], dtype="float32")
+            return _CROSSENTROPY(decisions, logits, sample_weight)
+        targets = ops.softmax(taught)
+        # The divergence, as a difference of cross-entropies of logits: it does not round to zero or infinity.
+        return _CROSSENTROPY(targets, logits, sample_weight) - _CROSSENTROPY(targets, taught, sample_weight)
 
 
 def _joint_teacher(student, teachers, feature_layers):

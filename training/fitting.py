@@ -58,28 +58,25 @@ class Data:
             drop_remainder=True,
         )
 
-    def plain_train(self):
-        """The training images in their order, as the test images are prepared."""
-        return batches(self.train_set, **self._preparation, augment=self._one_hot)
-
     def test(self):
         """Batches of the test part."""
         return batches(self.test_set, **self._preparation, augment=self._one_hot)
 
 
-def with_teachers(model, values):
+def with_teachers(model, values, original=None):
     """The model to fit: a `Distiller` around `model` where the config names teachers, else `model` itself.
 
     Args:
         model: `keras.Model` with logits.
         values: plain config; `distillation.teachers` are paths of `.keras` files.
+        original: path of the model that is meant by the teacher "original".
 
     Raises:
         FileNotFoundError: a teacher is not there.
         ValueError: a teacher does not fit, or was trained on images that were normalized otherwise.
     """
     settings = dict(values["distillation"])
-    teachers = [_teacher(path, values) for path in settings.pop("teachers")]
+    teachers = [_teacher(path, values, original) for path in settings.pop("teachers")]
     return Distiller(model, teachers, **settings) if teachers else model
 
 
@@ -163,7 +160,9 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
         )
 
 
-def _teacher(path, values):
+def _teacher(path, values, original):
+    if original and path == "original":
+        return load_model(original)
     model = load_model(path)
     for name, theirs in zip(("mean", "std"), normalization_beside(path), strict=True):
         if np.ravel(theirs).tolist() != np.ravel(values[name]).tolist():

@@ -45,6 +45,12 @@ def plain(config):
     for key in known:
         if key not in values:
             raise ValueError(f"the config has no {key!r}; start it from hsvit_base.get_config()")
+    check(values)
+    return values
+
+
+def check(values):
+    """Raises `ValueError` if a value of a plain config is out of its range."""
     for key, (words, is_right) in _RANGES.items():
         if not is_right(values[key]):
             raise ValueError(f"config.{key} has to be {words}; received {values[key]!r}")
@@ -53,7 +59,6 @@ def plain(config):
             f"config.warmup_epochs has to be less than epochs; received "
             f"warmup_epochs={values['warmup_epochs']}, epochs={values['epochs']}"
         )
-    return values
 
 
 def differences(one, other, prefix=""):

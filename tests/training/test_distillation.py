@@ -67,6 +67,10 @@ def crossentropy(targets, logits):
     return -(targets * np.log(softmax(logits))).sum(-1).mean()
 
 
+def divergence(targets, logits):
+    return (targets * np.log(targets / softmax(logits))).sum(-1).mean()
+
+
 @pytest.fixture(scope="module")
 def logits():
     return np.random.default_rng(2).normal(size=(32, CLASSES), scale=3).astype("float32")
@@ -78,8 +82,15 @@ def test_soft_labels_are_those_of_hinton(images, labels, logits, alpha, temperat
     distiller = compiled(network(), teacher, alpha=alpha, temperature=temperature)
     taught = softmax(predicted(teacher, images) / temperature)
     expected = (1 - alpha) * crossentropy(labels, logits)
-    expected += alpha * temperature**2 * crossentropy(taught, logits / temperature)
+    expected += alpha * temperature**2 * divergence(taught, logits / temperature)
     assert loss_of(distiller, answering(logits), labels, images) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_student_that_answers_as_its_teacher_has_no_loss(images, labels):
+    teacher = network()
+    distiller = compiled(network(), teacher, alpha=1.0)
+    answers = predicted(teacher, images).astype("float32")
+    assert loss_of(distiller, answering(answers), labels, images) == pytest.approx(0, abs=1e-5)
 
 
 def test_hard_labels_are_the_teachers_decisions_at_any_temperature(images, labels, logits):
@@ -94,7 +105,7 @@ def test_several_teachers_answer_by_the_geometric_mean_of_their_probabilities(im
     teachers = network(5, name="one"), network(7, name="two")
     distiller = compiled(network(), teachers, alpha=1.0, temperature=2.0)
     product = np.prod([softmax(predicted(teacher, images) / 2) for teacher in teachers], axis=0) ** (1 / 2)
-    expected = 4 * crossentropy(product / product.sum(-1, keepdims=True), logits / 2)
+    expected = 4 * divergence(product / product.sum(-1, keepdims=True), logits / 2)
     assert loss_of(distiller, answering(logits), labels, images) == pytest.approx(expected, rel=1e-5)
 
 
@@ -330,5 +341,5 @@ def test_any_keras_model_can_teach(images, labels, logits):
     teacher = Subclassed()
     distiller = compiled(network(), teacher, alpha=1.0, temperature=1.0)
     taught = images @ np.asarray(teacher.head.kernel)
-    expected = crossentropy(softmax(taught.astype("float64")), logits)
+    expected = divergence(softmax(taught.astype("float64")), logits)
     assert loss_of(distiller, answering(logits), labels, images) == pytest.approx(expected, rel=1e-5)
