@@ -87,3 +87,18 @@ def test_converts(name, preset):
     result = np.concatenate([tflite.runner(files[1])(image[None]) for image in images(slimmed)])
     tolerance = {"float32": 2e-5, "dynamic": 0.1}[preset]
     np.testing.assert_allclose(result, expected, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.tensorflow
+def test_group_dropout_leaves_nothing_in_the_file():
+    from export import inspection, tflite
+    from export.lowering import lower
+
+    plain, dropping = (small_model("hsvit_c2a2", group_dropout_rate=rate) for rate in (0.0, 0.5))
+    dropping.set_weights(plain.get_weights())
+    assert_equal_answers(lower(dropping, batch_size=3), plain)
+    ops = [inspection.inspect(tflite.convert(lower(m), "float32"))["ops"] for m in (plain, dropping)]
+    assert ops[0] == ops[1]
+    slimmed = hsvit_keras.slim(dropping, groups=[0, 1])
+    assert slimmed.get_layer("group_dropout").rate == 0.5
+    assert_equal_answers(slimmed, hsvit_keras.slim(plain, groups=[0, 1]))

@@ -74,6 +74,18 @@ def widened(x):
     return layers.Add(name="add")([x, wide])
 
 
+def repeated(x):
+    """The same, with as many axes."""
+    token = layers.Reshape((1, 4))(x)
+    return layers.Add(name="add")([token, layers.UpSampling1D(3)(token)])
+
+
+def shared_reader(x):
+    """What reads the features reads others elsewhere: its kernel has to keep all rows."""
+    reader = dense(4, "reader")
+    return layers.Concatenate()([reader(dense(4, "hidden")(x)), reader(x)])
+
+
 def shared(x):
     layer = dense(4, "shared")
     return dense(3, "head")(layer(layer(x)))
@@ -192,7 +204,9 @@ FOUND = {
     "nested residuals": ((4,), nested_residuals, {"mlp_units": {"hidden": 4}, "blocks": ["outer"]}),
     "branch read twice": ((4,), branch_read_twice, {}),
     "widened": ((4,), widened, {}),
+    "repeated": ((4,), repeated, {}),
     "shared": ((4,), shared, {}),
+    "shared reader": ((4,), shared_reader, {}),
     "bare operation": ((4,), bare_operation, {}),
     "single projection": ((5, 4), single_projection, {"heads": {"attention": 3}}),
     "no projection": ((5, 4), without_projection, {}),
