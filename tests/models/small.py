@@ -6,6 +6,7 @@ A new family is covered by one row of `SIZES`.
 import json
 
 import keras
+import pytest
 
 import hsvit_keras
 from hsvit_keras.models import registry
@@ -63,6 +64,26 @@ def _one_a_class(names):
 
 # JAX compiles each operation of each size apart, which takes many seconds a model: there, one of each class.
 MODELS = _one_a_class(_different()) if keras.backend.backend() == "jax" else _different()
+
+
+def each_argument():
+    """`MODELS` as parameters of a test; slow are those whose every argument others of their class have."""
+    seen = set()
+    for name in sorted(MODELS, key=lambda name: (-len(_small(name)[1]), name)):
+        model_class, arguments = registry._VARIANTS[name].model_class, _small(name)[1]
+        parts = {(model_class, argument, str(value)) for argument, value in arguments.items()}
+        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        seen |= parts
+
+
+def each_kind():
+    """`MODELS` for a test; slow are those whose class and whose attention others have, too."""
+    seen = set()
+    for name in MODELS:
+        variant = registry._VARIANTS[name]
+        parts = {variant.model_class, variant.arguments(variant.input_shape).get("attention")}
+        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        seen |= parts
 
 
 def small_model(name, **overrides):
