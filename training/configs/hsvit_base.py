@@ -23,6 +23,7 @@ def get_config():
                 "hidden_dim": placeholder(int),
                 "num_heads": placeholder(int),
                 "dropout_rate": placeholder(float),
+                "group_dropout_rate": placeholder(float),
                 "use_convolution": placeholder(bool),
             },
             # Data. Pixels of 0 to 1 become (pixel - mean) / std.
