@@ -193,15 +193,16 @@ def _function(runner):
 # ---- for people ------------------------------------------------------------------------------------
 _TITLE = """# Models
 
-All that `hsvit_keras.list_models()` names, with their papers' sizes and fresh weights. Written by
-`python -m export.catalog`; the numbers, and intervals of the latencies, are in [models.json]({numbers}).
+All that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights. Written by
+`python -m export.catalog`; the `.json` file of the same name has all digits, and intervals of the latencies.
 
 - Input: height x width x channels. Parameters: trainable ones. MACs: multiply-adds of the `float32` artifact
   for one image.
 - Size: of the artifacts of the presets `float32` and `dynamic`, in MB (1,000,000 bytes).
 - Partitions: pieces that XNNPACK runs, `float32` and `dynamic`; in one piece is best.
-- Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads}.
-  Measured on {machines}.
+- Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads},
+  on {machines}, where other processes kept {load} busy. The row of `deit_tiny`,
+  measured against itself, tells how far the others can be believed.
 """
 _COLUMNS = (
     "model", "input", "classes", "parameters", "MACs", "size, `float32`", "size, `dynamic`", "partitions",
@@ -229,10 +230,11 @@ def _title(rows):
     devices = [row["device"] for row in rows.values()]
     machines = sorted({f"{device['cpu']}, LiteRT {device['litert_version']}" for device in devices})
     threads = sorted({device["threads"] for device in devices})
+    loads = [device["other_load_cores"] for device in devices if device["other_load_cores"] is not None]
     return _TITLE.format(
-        numbers="models.json",
         machines="; ".join(machines) or "no machine yet",
         threads=" or ".join(f"{count} thread{'s' * (count > 1)}" for count in threads),
+        load=f"{np.mean(loads):.1f} CPU cores" if loads else "an unknown number of CPU cores",
     )
 
 

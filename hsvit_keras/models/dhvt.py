@@ -38,18 +38,19 @@ _PATCHES = {2: (1,), 4: (2, 1), 16: (8, 4, 2, 1)}
 class DHVT(ImageClassifier):
     """Dynamic hybrid vision transformer, a Functional graph from images to logits.
 
-    | model              | input         | classes | parameters |
-    | ------------------ | ------------- | ------- | ---------- |
-    | `dhvt_t_cifar_p4`  | 32 x 32 x 3   | 100     | 6,008,650  |
-    | `dhvt_t_cifar_p2`  | 32 x 32 x 3   | 100     | 5,845,162  |
-    | `dhvt_s_cifar_p4`  | 32 x 32 x 3   | 100     | 23,425,450 |
-    | `dhvt_s_cifar_p2`  | 32 x 32 x 3   | 100     | 22,766,698 |
-    | `dhvt_t_domainnet` | 224 x 224 x 3 | 345     | 6,105,975  |
-    | `dhvt_s_domainnet` | 224 x 224 x 3 | 345     | 23,788,431 |
-    | `dhvt_t_imagenet`  | 224 x 224 x 3 | 1000    | 6,267,334  |
-    | `dhvt_s_imagenet`  | 224 x 224 x 3 | 1000    | 24,040,606 |
+    | model              | input         | classes | parameters | MACs      |
+    | ------------------ | ------------- | ------- | ---------- | --------- |
+    | `dhvt_t_cifar_p4`  | 32 x 32 x 3   | 100     | 6,008,650  | 387.8 M   |
+    | `dhvt_t_cifar_p2`  | 32 x 32 x 3   | 100     | 5,845,162  | 1,705.0 M |
+    | `dhvt_s_cifar_p4`  | 32 x 32 x 3   | 100     | 23,425,450 | 1,528.9 M |
+    | `dhvt_s_cifar_p2`  | 32 x 32 x 3   | 100     | 22,766,698 | 6,194.6 M |
+    | `dhvt_t_domainnet` | 224 x 224 x 3 | 345     | 6,105,975  | 1,358.3 M |
+    | `dhvt_s_domainnet` | 224 x 224 x 3 | 345     | 23,788,431 | 5,033.1 M |
+    | `dhvt_t_imagenet`  | 224 x 224 x 3 | 1000    | 6,267,334  | 1,354.8 M |
+    | `dhvt_s_imagenet`  | 224 x 224 x 3 | 1000    | 24,040,606 | 5,033.3 M |
 
-    Trainable parameters. Table 11 prints 6.2 M and 24.1 M for the models of ImageNet.
+    Trainable parameters; Table 11 prints 6.2 M and 24.1 M for the models of ImageNet. Multiply-adds are those
+    of the mobile artifact.
 
     Args:
         input_shape: (height, width, channels) in pixels.

@@ -8,7 +8,6 @@ import keras
 import numpy as np
 import pytest
 
-from hsvit_keras.models import registry
 from tests.models import small
 
 if keras.backend.backend() != "tensorflow":
@@ -28,21 +27,6 @@ WIDER = 16
 WIDTHS = ("hidden_dim", "hidden_dims", "head_dim", "head_dims", "mlp_dim")
 
 
-def _parts(name):
-    """What a model can stand for."""
-    variant = registry._VARIANTS[name]
-    return variant.model_class, variant.arguments(variant.input_shape).get("attention")
-
-
-def _names():
-    """All small models, slow where their class and attention have been seen."""
-    seen = set()
-    for name in small.MODELS:
-        parts = set(_parts(name))
-        yield name if parts - seen else pytest.param(name, marks=pytest.mark.slow)
-        seen |= parts
-
-
 def wide_model(name):
     """A small model wide enough to be quantized, whose weights are not those of a fresh one."""
     _, arguments = small._small(name)
@@ -53,7 +37,7 @@ def wide_model(name):
     return model
 
 
-@pytest.mark.parametrize("name", list(_names()))
+@pytest.mark.parametrize("name", list(small.each_kind()))
 def test_artifacts(name):
     model = wide_model(name)
     images = np.random.default_rng(0).normal(size=(4, *model.input_shape[1:])).astype("float32")

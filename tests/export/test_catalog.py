@@ -1,0 +1,219 @@
+"""docs/models.md tells what the models are now, and the command that writes it can be interrupted."""
+
+import json
+import pathlib
+
+import keras
+import pytest
+
+import hsvit_keras
+from hsvit_keras.models import registry
+from tests.models.counting import trainable
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("the table is about mobile artifacts", allow_module_level=True)
+
+from export import catalog
+
+pytestmark = pytest.mark.tensorflow
+
+DOCS = pathlib.Path(catalog.__file__).parents[1] / "docs"
+ROWS = json.loads((DOCS / "models.json").read_text())
+ONE_A_CLASS = sorted(
+    {registry._VARIANTS[name].model_class: name for name in hsvit_keras.list_models()}.values()
+)
+QUICK = ["hsvit_tiny", "levil", "fnet2d"]
+
+
+def slow_but(names):
+    """All models, slow but for some."""
+    return [
+        name if name in names else pytest.param(name, marks=pytest.mark.slow)
+        for name in hsvit_keras.list_models()
+    ]
+
+
+# ---- the table in docs -----------------------------------------------------------------------------
+def test_every_model_stands_in_the_table():
+    assert list(ROWS) == hsvit_keras.list_models(), "python -m export.catalog writes what is missing"
+
+
+def test_the_table_says_what_the_numbers_say():
+    assert (DOCS / "models.md").read_text() == catalog.markdown(ROWS)
+
+
+def test_what_the_registry_knows():
+    for name, row in ROWS.items():
+        variant = registry._VARIANTS[name]
+        known = {
+            **catalog.origin(variant.model_class),
+            "input": list(variant.input_shape),
+            "classes": variant.num_classes,
+        }
+        assert {key: row[key] for key in known} == known, name
+
+
+@pytest.mark.parametrize("name", slow_but(ONE_A_CLASS))
+def test_parameters(name):
+    assert trainable(name) == ROWS[name]["parameters"]
+
+
+@pytest.mark.parametrize("name", slow_but(QUICK))
+def test_artifacts(name):
+    row, _ = catalog.facts(name)
+    assert row["macs"] == ROWS[name]["macs"]
+    for preset in catalog.PRESETS:
+        expected = ROWS[name][preset]
+        assert row[preset]["partitions"] == expected["partitions"]
+        assert row[preset]["undelegated_ops"] == expected["undelegated_ops"]
+        assert row[preset]["bytes"] == pytest.approx(expected["bytes"], rel=0.01)  # names take some
+
+
+def test_one_partition_or_the_reason_why_not():
+    for name, row in ROWS.items():
+        for preset in catalog.PRESETS:
+            assert (row[preset]["partitions"] == 1) == (row[preset]["undelegated_ops"] == []), name
+
+
+# ---- the command -----------------------------------------------------------------------------------
+def artifact(partitions=1, ratio=1.0, left_out=()):
+    return {
+        "bytes": 1_234_567,
+        "partitions": partitions,
+        "undelegated_ops": list(left_out),
+        "latency_ratio": {"value": ratio, "low": ratio, "high": ratio, "confidence": 0.95},
+    }
+
+
+def row(name, **artifacts):
+    variant = registry._VARIANTS[name]
+    return {
+        **catalog.origin(variant.model_class),
+        "input": list(variant.input_shape),
+        "classes": variant.num_classes,
+        "parameters": 7,
+        "macs": 1_250_000_000,
+        "float32": artifact(),
+        "dynamic": artifact(),
+        "device": {"cpu": "A CPU", "litert_version": "2.3", "threads": 1, "other_load_cores": 0.5},
+        **artifacts,
+    }
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """Names in the order in which they are looked at; `"stop"` breaks off."""
+    names = []
+
+    def look_at(wanted, *, blocks, runs):
+        for name in wanted:
+            if "stop" in names:
+                raise KeyboardInterrupt
+            names.append(name)
+            yield name, row(name)
+
+    monkeypatch.setattr(catalog, "look_at", look_at)
+    return names
+
+
+def test_models_are_looked_at_in_the_order_asked_for_and_written_sorted(tmp_path, looked_at):
+    catalog.write(tmp_path / "m.md", ["vit", "hsvit_*", "vi?"])
+    assert looked_at == ["vit", "hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8", "hsvit_tiny", "vil", "vin", "vip"]
+    rows = json.loads((tmp_path / "m.json").read_text())
+    assert list(rows) == sorted(looked_at)
+    assert (tmp_path / "m.md").read_text() == catalog.markdown(rows)
+
+
+def test_an_interrupted_run_goes_on(tmp_path, looked_at):
+    catalog.write(tmp_path / "m.md", ["vit"])
+    looked_at.append("stop")
+    with pytest.raises(KeyboardInterrupt):
+        catalog.write(tmp_path / "m.md", ["vip", "vin"])
+    looked_at.clear()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "m.md"]
+    catalog.write(tmp_path / "m.md", ["vit", "vip", "vin"])
+    assert looked_at == ["vip", "vin"]
+    catalog.write(tmp_path / "m.md", ["vit"], again=True)
+    assert looked_at == ["vip", "vin", "vit"]
+
+
+def test_what_was_found_before_an_interruption_is_kept(tmp_path, monkeypatch):
+    def look_at(names, **_):
+        yield "vit", row("vit")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalog, "look_at", look_at)
+    with pytest.raises(KeyboardInterrupt):
+        catalog.write(tmp_path / "m.md")
+    assert list(json.loads((tmp_path / "m.json").read_text())) == ["vit"]
+    assert not (tmp_path / "m.md").exists()
+
+
+def test_models_that_are_no_longer_registered_are_dropped(tmp_path, looked_at):
+    (tmp_path / "m.json").write_text(json.dumps({"of_old": row("vit"), "vit": row("vit")}))
+    catalog.write(tmp_path / "m.md", ["vit"])
+    assert looked_at == []
+    assert "of_old" not in (tmp_path / "m.md").read_text()
+
+
+def test_wrong_options(tmp_path, looked_at):
+    with pytest.raises(ValueError, match=r"no model matches --models=vitt"):
+        catalog.write(tmp_path / "m.md", ["vit", "vitt"])
+    with pytest.raises(ValueError, match=r"end in \.md; received --output=.*m\.txt"):
+        catalog.write(tmp_path / "m.txt")
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+        catalog.write(tmp_path / "nowhere" / "m.md")
+    (tmp_path / "m.json").write_text('{"vit": ')
+    with pytest.raises(ValueError, match=r"m\.json is damaged.*remove it"):
+        catalog.write(tmp_path / "m.md")
+    assert looked_at == []
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_cells():
+    """By hand, column by column."""
+    rows = {"vit": row("vit", float32=artifact(ratio=12.34), dynamic=artifact(ratio=0.3014))}
+    (line,) = (line for line in catalog.markdown(rows).splitlines() if "`vit`" in line)
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == [
+        "`vit`", "32 x 32 x 3", "10", "7", "1,250.0 M", "1.23", "1.23", "1, 1", "12.3", "0.30"
+    ]  # fmt: skip
+
+
+def test_what_is_left_out_is_told_below():
+    left = [{"op": "TILE", "count": 2, "reason": "XNNPACK has no such op"}]
+    text = catalog.markdown({"vit": row("vit", dynamic=artifact(3, left_out=left))})
+    assert "| 1, 3 |" in text
+    assert "- `vit`, `dynamic`: XNNPACK leaves out 2 TILE (XNNPACK has no such op)." in text
+    assert "leaves out" not in catalog.markdown({"vit": row("vit")})
+
+
+def test_machines_are_named():
+    other = {"cpu": "Another", "litert_version": "2.3", "threads": 1, "other_load_cores": None}
+    text = catalog.markdown({"vit": row("vit"), "vip": row("vip")})
+    assert "1 thread,\n  on A CPU, LiteRT 2.3, where other processes kept 0.5 CPU cores busy." in text
+    text = catalog.markdown({"vit": row("vit"), "vip": row("vip", device=other)})
+    assert "on A CPU, LiteRT 2.3; Another, LiteRT 2.3, where" in text
+    text = catalog.markdown({"vip": row("vip", device=other)})
+    assert "kept an unknown number of CPU cores busy" in text
+
+
+def test_a_model_against_itself(monkeypatch):
+    """The whole way of a row: facts and latencies of one small model, which is its own reference."""
+    monkeypatch.setattr(catalog, "REFERENCE", "hsvit_tiny")
+    ((name, found),) = catalog.look_at(["hsvit_tiny"], blocks=3, runs=20)
+    assert name == "hsvit_tiny"
+    assert found["parameters"] == 54_522
+    assert found["input"] == [32, 32, 1]
+    for preset in catalog.PRESETS:
+        assert set(found[preset]) == {"bytes", "partitions", "undelegated_ops", "latency_ratio"}
+        assert 0.5 < found[preset]["latency_ratio"]["value"] < 2
+    assert found["dynamic"]["bytes"] < 0.6 * found["float32"]["bytes"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_every_paper_has_a_link():
+    for name in ONE_A_CLASS:
+        found = catalog.origin(registry._VARIANTS[name].model_class)
+        assert found["link"].startswith("https://arxiv.org/abs/"), name
+        assert found["paper"] and not found["paper"].endswith((",", "."))
