@@ -79,6 +79,7 @@ def compress(model, output, config, data_dir=None):
     original, run_values = load_model(model), _run_values(model)
     steps = chain(config, run_values, original.input_shape[1:])
     _check_beside(output, steps[0].values)
+    _check_teachers(steps)
     folder = output.with_suffix(".steps")
     first = fitting.Data(steps[0].values, data_dir)
 
@@ -198,6 +199,13 @@ def _check_beside(output, values):
                 f"beside {output} lies the config.json of another run, with {name} {theirs[name]!r} and not "
                 f"{values[name]!r}: choose another folder"
             )
+
+
+def _check_teachers(steps):
+    for step in steps:
+        for path in step.values["distillation"]["teachers"]:
+            if path != "original" and not pathlib.Path(path).is_file():
+                raise FileNotFoundError(f"step {step.name!r}: there is no teacher {path}")
 
 
 def _write_beside(output, values, class_names):

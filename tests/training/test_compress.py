@@ -1,0 +1,185 @@
+"""A whole chain on real digits: what it leaves, that it goes on where it was killed, and what it refuses."""
+
+import copy
+import json
+import shutil
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from hsvit_keras.compression.quantization import is_quantized
+from hsvit_keras.compression.sparsity import sparsity_report
+from training import fitting
+from training.callbacks import EpochRecords
+from training.compress import compress
+from training.configs import compress_base, digits
+from training.recipe import plain
+
+SMALL = {
+    "filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8, "num_heads": 2,
+}  # fmt: skip
+STEPS = (
+    ("slim", {"groups": 1, "epochs": 1, "learning_rate": 3e-3}),
+    ("prune", {"sparsity": 0.5, "epochs": 2}),
+    ("quantize", {"epochs": 1, "images": 100}),
+)
+
+
+def config(*steps, **settings):
+    made = compress_base.get_config()
+    made.steps = steps or STEPS
+    for name, value in settings.items():
+        made[name] = value
+    return made
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of a run, with a model that was not trained."""
+    folder = tmp_path_factory.mktemp("run")
+    recipe = digits.get_config()
+    recipe.image_shape, recipe.batch_size, recipe.augmentation = (8, 8, 1), 200, ()
+    (folder / "config.json").write_text(json.dumps(plain(recipe)))
+    keras.utils.set_random_seed(0)
+    hsvit_keras.create_model("hsvit_tiny", input_shape=(8, 8, 1), **SMALL).save(folder / "best.keras")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compressed")
+    before = (run / "best.keras").read_bytes()
+    rows = compress(run / "best.keras", folder / "small.keras", config())
+    assert (run / "best.keras").read_bytes() == before
+    return folder, rows
+
+
+def outputs(path):
+    model = keras.models.load_model(path)
+    return model.predict_on_batch(np.random.default_rng(0).normal(size=(4, 8, 8, 1)).astype("float32"))
+
+
+def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
+    folder, rows = done
+    assert {path.name for path in folder.iterdir()} == {
+        "small.keras", "small.compress.json", "small.steps", "config.json", "labels.txt",
+    }  # fmt: skip
+    assert sorted(path.name for path in (folder / "small.steps").iterdir()) == [
+        "1_slim", "2_prune", "3_quantize",
+    ]  # fmt: skip
+    report = json.loads((folder / "small.compress.json").read_text())
+    assert report["steps"] == rows
+    assert report["backend"] == keras.backend.backend()
+    assert [row["step"] for row in rows] == [
+        "original",
+        "slim groups=1",
+        "prune sparsity=0.5",
+        "quantize images=100",
+    ]
+    assert json.loads((folder / "config.json").read_text())["mean"] == [0.305]
+    assert (folder / "labels.txt").read_text().split() == list("0123456789")
+
+
+def test_each_row_tells_what_its_step_did(done):
+    original, slimmed, pruned, quantized = done[1]
+    assert slimmed["parameters"] < original["parameters"]
+    assert slimmed["multiply_adds"] < original["multiply_adds"]
+    assert (original["sparsity"], slimmed["sparsity"]) == (0, 0)
+    assert pruned["parameters"] == slimmed["parameters"]
+    assert pruned["sparsity"] == pytest.approx(0.5, abs=0.01)
+    assert pruned["zipped_bytes"] < 0.8 * slimmed["zipped_bytes"]
+    assert quantized["bytes"] < 0.6 * pruned["bytes"]
+    assert quantized["sparsity"] >= pruned["sparsity"] - 0.01  # training on kept the zeros
+    assert quantized["multiply_adds"] == pruned["multiply_adds"]
+
+
+def test_the_result_is_a_plain_quantized_model(done):
+    folder, rows = done
+    model = keras.models.load_model(folder / "small.keras")
+    assert not model.compiled
+    assert is_quantized(model)
+    assert model.get_layer("block0_attention_query").kernel.shape[0] == 1  # groups
+    assert sparsity_report(model)["sparsity"] == rows[-1]["sparsity"]
+    values = {**json.loads((folder / "config.json").read_text()), "jit": None}
+    data = fitting.Data(values)
+    labels = np.concatenate([labels for _, labels in data.test()]).argmax(1)
+    logits = np.concatenate([model.predict_on_batch(images) for images, _ in data.test()])
+    assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(run, done, tmp_path, capsys):
+    whole, rows = done[0], copy.deepcopy(done[1])
+    shutil.copytree(whole / "small.steps/1_slim", tmp_path / "small.steps/1_slim")
+    step = EpochRecords.on_train_batch_end
+
+    def break_off(self, batch, logs=None):
+        step(self, batch, logs)
+        if len(self._run.rows) == 1 and batch == 3:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+        compress(run / "best.keras", tmp_path / "small.keras", config(*STEPS[:2]))
+    assert not (tmp_path / "small.keras").exists()
+    assert not (tmp_path / "small.steps/2_prune/model.keras").exists()
+    again = compress(run / "best.keras", tmp_path / "small.keras", config(*STEPS[:2]))
+    said = capsys.readouterr().out
+    assert "1_slim holds this step, finished" in said
+    assert "going on after epoch 1 of 2" in said
+    del again[2]["seconds"], rows[2]["seconds"]
+    assert again == rows[:3]
+    unbroken = whole / "small.steps/2_prune/model.keras"
+    np.testing.assert_array_equal(outputs(tmp_path / "small.keras"), outputs(unbroken))
+
+
+def test_a_finished_chain_does_nothing_again_and_another_one_is_refused(run, done, monkeypatch):
+    folder, rows = done
+    monkeypatch.setattr(fitting, "fit", None)
+    assert compress(run / "best.keras", folder / "small.keras", config()) == rows
+    other = config(STEPS[0], ("prune", {"sparsity": 0.6, "epochs": 2}), STEPS[2])
+    with pytest.raises(
+        ValueError, match=r"2_prune holds another step: arguments\.sparsity was 0\.5 and is 0\.6"
+    ):
+        compress(run / "best.keras", folder / "small.keras", other)
+
+
+def test_steps_without_training(run, tmp_path):
+    steps = ("slim", {"groups": [1], "epochs": 0}), ("quantize", {"epochs": 0})
+    rows = compress(run / "best.keras", tmp_path / "small.keras", config(*steps))
+    expected = hsvit_keras.slim(keras.models.load_model(run / "best.keras"), groups=[1])
+    images = np.random.default_rng(0).normal(size=(4, 8, 8, 1)).astype("float32")
+    slimmed = keras.models.load_model(tmp_path / "small.steps/1_slim/model.keras")
+    np.testing.assert_allclose(slimmed.predict_on_batch(images), expected.predict_on_batch(images), atol=1e-6)
+    assert is_quantized(keras.models.load_model(tmp_path / "small.keras"))
+    assert [row.get("seconds") for row in rows] == [None, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "output, words",
+    [("small.tflite", r"--output has to end in \.keras"), ("no/small.keras", "there is no folder")],
+)
+def test_an_output_that_cannot_be_is_refused(run, tmp_path, output, words):
+    with pytest.raises((ValueError, OSError), match=words):
+        compress(run / "best.keras", tmp_path / output, config())
+
+
+def test_the_folder_of_another_run_is_refused(run, tmp_path):
+    values = {**json.loads((run / "config.json").read_text()), "mean": [0.9]}
+    (tmp_path / "config.json").write_text(json.dumps(values))
+    with pytest.raises(
+        ValueError, match=r"config\.json of another run, with mean \[0\.9\] and not \[0\.305\]"
+    ):
+        compress(run / "best.keras", tmp_path / "small.keras", config())
+
+
+def test_a_missing_teacher_is_named_before_any_step(run, tmp_path):
+    steps = STEPS[0], ("finetune", {"teachers": "big.keras"})
+    with pytest.raises(FileNotFoundError, match=r"step 'finetune': there is no teacher big\.keras"):
+        compress(run / "best.keras", tmp_path / "small.keras", config(*steps))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,129 @@
+"""What the command line and configs of a compression ask for, and what is said of wrong ones."""
+
+import pytest
+
+from training.compression_chain import chain, parse_step
+from training.configs import compress_base, compress_digits
+
+RUN = {
+    "model": "hsvit_tiny",
+    "data": "digits",
+    "mean": [0.3],
+    "std": [0.2],
+    "batch_size": 32,
+    "weight_decay": 0.05,
+    "epochs": 300,
+    "learning_rate": 0.5,
+}
+
+
+def config(*steps, **settings):
+    made = compress_base.get_config()
+    made.steps = steps
+    for name, value in settings.items():
+        made[name] = value
+    return made
+
+
+def only_step(name, arguments, **settings):
+    (step,) = chain(config((name, arguments), **settings), RUN, (8, 8, 1))
+    return step
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("quantize", ("quantize", {})),
+        (
+            "slim groups=8 kernels=0.5 score=taylor",
+            ("slim", {"groups": 8, "kernels": 0.5, "score": "taylor"}),
+        ),
+        ("prune pattern=2:4", ("prune", {"pattern": "2:4"})),
+        ("prune pattern=4,1 skip=head", ("prune", {"pattern": (4, 1), "skip": "head"})),
+        ("slim groups=[0,2]", ("slim", {"groups": [0, 2]})),
+        ("quantize skip=head,stage0_conv0", ("quantize", {"skip": ["head", "stage0_conv0"]})),
+        ("finetune hard=True teachers=", ("finetune", {"hard": True, "teachers": ""})),
+        ("finetune teachers='a b.keras'", ("finetune", {"teachers": "a b.keras"})),
+    ],
+)  # fmt: skip
+def test_steps_are_read_from_the_command_line(text, expected):
+    assert parse_step(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "slim groups", "slim 'groups=1"])
+def test_a_step_that_cannot_be_read_is_named(text):
+    with pytest.raises(ValueError, match="--step takes a name and arguments"):
+        parse_step(text)
+
+
+def test_what_no_setting_says_is_as_in_the_run_of_the_model():
+    step = only_step("slim", {"groups": 2})
+    assert (step.name, step.arguments, str(step)) == ("slim", {"groups": 2}, "slim groups=2")
+    assert step.values["data"] == "digits"
+    assert (step.values["mean"], step.values["batch_size"], step.values["weight_decay"]) == ([0.3], 32, 0.05)
+    # How long a model is trained from nothing says nothing of how to go on.
+    assert (step.values["epochs"], step.values["learning_rate"]) == (5, 1e-3)
+    assert step.values["image_shape"] == [8, 8, 1]
+    assert step.values["distillation"]["teachers"] == ["original"]
+
+
+def test_settings_of_the_config_come_before_the_run_and_those_of_the_step_before_the_config():
+    settings = {"batch_size": 64, "learning_rate": 0.1}
+    arguments = {"learning_rate": 0.01, "alpha": 0.9, "teachers": "big.keras", "sparsity": 0.8}
+    step = only_step("prune", arguments, **settings)
+    assert step.arguments == {"sparsity": 0.8}
+    assert (step.values["batch_size"], step.values["learning_rate"]) == (64, 0.01)
+    assert (step.values["distillation"]["alpha"], step.values["distillation"]["temperature"]) == (0.9, 3.0)
+    assert step.values["distillation"]["teachers"] == ["big.keras"]
+
+
+def test_settings_of_a_step_are_of_no_other():
+    first, second = chain(
+        config(("slim", {"groups": 1, "epochs": 9, "hard": True}), ("quantize", {})), RUN, (8, 8, 1)
+    )
+    assert (first.values["epochs"], second.values["epochs"]) == (9, 5)
+    assert (first.values["distillation"]["hard"], second.values["distillation"]["hard"]) == (True, False)
+
+
+def test_a_step_may_do_without_training_and_without_teacher():
+    assert only_step("quantize", {"epochs": 0}).values["epochs"] == 0
+    assert only_step("finetune", {"teachers": ""}).values["distillation"]["teachers"] == []
+
+
+def test_the_config_for_digits_is_a_chain():
+    names = [step.name for step in chain(compress_digits.get_config(), RUN, (32, 32, 1))]
+    assert names == ["slim", "prune", "quantize"]
+
+
+@pytest.mark.parametrize(
+    "steps, settings, words",
+    [
+        ([], {}, "nothing to do: name steps with --step"),
+        ([("slimm", {})], {}, "there is no step 'slimm'; did you mean 'slim'"),
+        ([("slim", {"group": 2})], {}, "step 'slim' has no argument 'group'; did you mean 'groups'"),
+        ([("slim", {"lerning_rate": 2})], {}, "did you mean 'learning_rate'"),
+        ([("slim", {"epochs": -1})], {}, "epochs has to be at least 1; received -1"),
+        ([("slim", {"learning_rate": 0})], {}, "learning_rate has to be more than 0"),
+        ([("prune", {"epochs": 0})], {}, "'prune' trains while it prunes"),
+        ([("quantize", {}), ("slim", {"groups": 1})], {}, "step 'slim' cannot follow 'quantize'"),
+        ([("quantize", {}), ("quantize", {})], {}, "step 'quantize' cannot follow 'quantize'"),
+    ],
+)
+def test_a_wrong_chain_is_named_before_anything_is_computed(steps, settings, words):
+    with pytest.raises(ValueError, match=words):
+        chain(config(*steps, **settings), RUN, (8, 8, 1))
+
+
+def test_an_unknown_setting_is_named():
+    made = config(("quantize", {}))
+    made.update({"epoch": 3})
+    with pytest.raises(ValueError, match="unknown key 'epoch'; did you mean 'epochs'"):
+        chain(made, RUN, (8, 8, 1))
+
+
+def test_a_model_without_a_run_beside_needs_its_data_named():
+    with pytest.raises(ValueError, match=r"--config\.data is needed, since there is no config\.json"):
+        chain(config(("quantize", {})), {}, (8, 8, 1))
+    settings = {"data": "digits", "mean": (0.1,), "std": (1.0,)}
+    (step,) = chain(config(("quantize", {}), **settings), {}, (8, 8, 1))
+    assert (step.values["data"], step.values["mean"]) == ("digits", [0.1])
