@@ -1,6 +1,7 @@
 """Trains a model: `python -m training.train --config=training/configs/digits.py --workdir=DIR`.
 
-Any value of the config can be changed, as in `--config.batch_size=64 --config.model=hsvit_c4a8`. The folder
+Any value of the config can be changed, as in `--config.batch_size=64 --config.model=hsvit_c4a8`, and any
+argument of the model, as in `--config.model=pit_ti --config.model_arguments.depths="(1, 1, 1)"`. The folder
 gets `best.keras` (the model of the best epoch, in float32, without optimizer), `last.keras` (to go on from),
 `metrics.jsonl`, TensorBoard events, `curves.png`, `config.json`, `run.json` (the backend), `labels.txt` and
 `summary.json`. A run that was killed goes on when it is started again, and ends as if nothing had happened:
@@ -22,7 +23,13 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.")
+    config_flags.DEFINE_config_file(
+        "config",
+        None,
+        "File with the hyper-parameters.",
+        lock_config=False,
+        accept_new_attributes=True,  # any argument of the model; `recipe.plain` refuses other new keys
+    )
     flags.DEFINE_string("workdir", None, "Folder of the run.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
 
@@ -100,14 +107,13 @@ def build_model(values, num_classes):
     """
     import hsvit_keras
 
-    arguments = {name: value for name, value in values["model_arguments"].items() if value is not None}
     try:
         return hsvit_keras.create_model(
             values["model"],
             input_shape=tuple(values["image_shape"]),
             num_classes=num_classes,
             dtype=values["dtype"],
-            **arguments,
+            **values["model_arguments"],
         )
     except TypeError as error:
         raise ValueError(f"config.model_arguments: {error}") from error

@@ -14,9 +14,6 @@ from tests.models.small import each_argument, small_model
 
 NAMES = list(each_argument())
 
-# Both are computed alike: on JAX, where each takes long to compile, one stands for both.
-POLICIES = ["mixed_bfloat16"] if ON_JAX else ["mixed_bfloat16", "mixed_float16"]
-
 
 @pytest.mark.parametrize("name", NAMES)
 def test_answers_are_finite_and_those_of_each_image_alone(name):
@@ -64,7 +61,7 @@ def test_clone(name):
     np.testing.assert_array_equal(outputs(copy, images(model)), outputs(model, images(model)))
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
 def test_half_precision(name, policy):
     model = small_model(name)

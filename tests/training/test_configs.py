@@ -1,7 +1,6 @@
 """The recipes say what the paper says, fit their data and models, and a typo does not get far."""
 
 import importlib
-import inspect
 import json
 import math
 import pathlib
@@ -9,13 +8,17 @@ import re
 import subprocess
 import sys
 
+import keras
 import pytest
 
 import hsvit_keras
 from training import recipe
-from training.configs import digits, hsvit_base
+from training.augmentation import Augmentation
+from training.configs import digits
 from training.data import DATASETS
 from training.train import build_model
+
+pytestmark = pytest.mark.once
 
 ROOT = pathlib.Path(__file__).parents[2]
 NAMES = sorted(
@@ -44,6 +47,7 @@ def test_a_recipe_is_complete_and_names_known_things(name):
     assert len(values["mean"]) == len(values["std"]) == channels
     assert all(0 < number < 1 for number in values["mean"] + values["std"])
     assert build_model(values, 7).output_shape == (None, 7)
+    Augmentation(values["augmentation"], 7)
 
 
 @pytest.mark.parametrize("name", [*PAPER, "hsvit_imagenet"])
@@ -131,12 +135,6 @@ def test_a_model_that_cannot_be_is_named(changes, words):
         build_model(recipe.plain(changed(**changes)), 10)
 
 
-def test_an_argument_of_none_is_the_variants_own():
-    values = recipe.plain(changed(model_arguments={"depth": 3, "filters": None}))
-    model = build_model(values, 10)
-    assert (model.depth, model.filters) == (3, (16, 32))
-
-
 def test_differences_names_nested_keys():
     one, other = recipe.plain(digits.get_config()), recipe.plain(changed(epochs=3))
     other["model_arguments"]["depth"] = 3
@@ -144,17 +142,88 @@ def test_differences_names_nested_keys():
     assert recipe.differences(one, one) == []
 
 
-def test_every_argument_of_the_model_can_be_changed_on_the_command_line():
-    given_elsewhere = {"input_shape", "num_classes", "dtype", "name", "kwargs"}
-    arguments = set(inspect.signature(hsvit_keras.HSViT).parameters) - given_elsewhere
-    assert set(hsvit_base.get_config().model_arguments) == arguments
+def test_another_family_with_its_own_arguments_trains_from_the_command_line(tmp_path):
+    arguments = {
+        "patch_size": 4, "patch_stride": 2, "depths": "(1, 1)", "num_heads": "[1, 2]", "head_dims": "(4, 4)",
+        "mlp_ratio": 1.5, "distilled": "True",
+    }  # fmt: skip
+    command = [
+        sys.executable, "-m", "training.train", f"--workdir={tmp_path}",
+        "--config=training/configs/digits.py", "--config.model=pit_ti", "--config.image_shape=(8, 8, 1)",
+        "--config.epochs=1", "--config.batch_size=200",
+        *(f"--config.model_arguments.{name}={value}" for name, value in arguments.items()),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    model = keras.models.load_model(tmp_path / "best.keras")
+    assert isinstance(model, hsvit_keras.PoolingTransformer)
+    assert (model.patch_size, model.depths, model.num_heads, model.head_dims) == (4, (1, 1), (1, 2), (4, 4))
+    assert (model.mlp_ratio, model.distilled, model.output_shape) == (1.5, True, (None, 10))
+    assert json.loads((tmp_path / "config.json").read_text())["model_arguments"]["depths"] == [1, 1]
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--config=training/configs/digits.py", "--config.epohs=3"], "unknown key: 'epohs'"),
-        (["--config=training/configs/digits.py", "--config.model_arguments.dept=3"], "unknown key: 'dept'"),
+        ({"depths": (1, 1)}, "depths, num_heads, head_dims need one number for each stage"),
+        ({"depth": 3}, "config.model_arguments: pit_ti has no argument 'depth'; did you mean 'depths'"),
+        ({"dtype": "float32"}, "config.model_arguments: .*'dtype'"),
+    ],
+)
+def test_arguments_that_another_family_does_not_take(arguments, words):
+    values = recipe.plain(changed(model="pit_ti", model_arguments=arguments))
+    with pytest.raises(ValueError, match=words):
+        build_model(values, 10)
+
+
+# What the papers state: batch, epochs, learning rate, decay of weights, epochs of warm-up.
+STATED = {
+    "deit_imagenet": (1024, 300, 1e-3, 0.05, 5),
+    "pit_imagenet": (1024, 300, 1e-3, 0.05, 5),
+    "hvt_imagenet": (1024, 300, 5e-4, 0.025, 5),
+    "hvt_cifar100": (128, 300, 1.25e-4, 0.025, 5),
+    "dhvt_imagenet": (512, 300, 5e-4, 0.05, 10),
+    "dhvt_cifar100": (512, 300, 1e-3, 0.05, 5),
+    "xformer_cifar10": (64, 100, 1e-3, 0.01, 0),
+    "xformer_tiny_imagenet": (64, 100, 1e-3, 0.01, 0),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_the_recipes_of_the_other_papers(name):
+    config = load(name)
+    found = config.batch_size, config.epochs, config.learning_rate, config.weight_decay, config.warmup_epochs
+    assert found == STATED[name]
+    assert config.data == name.partition("_")[2]
+
+
+def test_all_recipes_are_of_a_paper_or_for_own_images():
+    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, "digits", "folder"}
+
+
+def test_tiny_imagenet_gives_x_formers_the_sequence_of_the_paper():
+    model = build_model(recipe.plain(load("xformer_tiny_imagenet")), 200)
+    assert model.get_layer("class_token").output.shape[1] == 1 + 1024
+    assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == next(
+        row["trainable"]
+        for row in json.loads((ROOT / "tests/reference/param_counts.json").read_text())["vix"][
+            "table2_tiny_imagenet"
+        ]
+        if row["model"] == "HybridViN"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (
+            ["--config=training/configs/digits.py", "--config.epohs=3"],
+            "unknown key 'epohs'; did you mean 'epochs'",
+        ),
+        (
+            ["--config=training/configs/digits.py", "--config.model_arguments.dept=3"],
+            "config.model_arguments: hsvit_tiny has no argument 'dept'; did you mean 'depth'",
+        ),
         (["--config=training/configs/digitz.py", "--config.epochs=3"], "No such file.*digitz.py"),
         (["--config=training/configs/digits.py", "--config.epochs=many"], "invalid literal"),
     ],

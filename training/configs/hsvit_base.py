@@ -12,20 +12,9 @@ def get_config():
     """Gives the table of hyper-parameters; each data set's file changes what is its own."""
     return ConfigDict(
         {
-            # Model. An argument of None is the variant's own.
+            # Model. Arguments are those of its class, for whatever the variant should have otherwise.
             "model": "hsvit_c2a2",
-            "model_arguments": {
-                "filters": placeholder(tuple),
-                "kernel_sizes": placeholder(tuple),
-                "pool_strides": placeholder(tuple),
-                "attention_groups": placeholder(int),
-                "depth": placeholder(int),
-                "hidden_dim": placeholder(int),
-                "num_heads": placeholder(int),
-                "dropout_rate": placeholder(float),
-                "group_dropout_rate": placeholder(float),
-                "use_convolution": placeholder(bool),
-            },
+            "model_arguments": {},
             # Data. Pixels of 0 to 1 become (pixel - mean) / std.
             "data": "cifar10",
             "image_shape": (32, 32, 3),

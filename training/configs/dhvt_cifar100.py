@@ -1,0 +1,20 @@
+"""DHVT on CIFAR-100 from scratch: run_code_cifar.sh of https://github.com/ArieSeirack/DHVT.
+
+The supplement of https://arxiv.org/abs/2210.05958 names the size of the batch (Table 5) and, in section 2.1,
+a recipe for fine-tuning alone. What the script leaves out is DeiT's.
+"""
+
+from training.configs import deit_imagenet
+
+
+def get_config():
+    config = deit_imagenet.get_config()
+    config.model = "dhvt_t_cifar_p4"
+    config.data = "cifar100"
+    config.mean = (0.5071, 0.4865, 0.4409)
+    config.std = (0.2673, 0.2564, 0.2762)
+    config.image_shape = (32, 32, 3)
+    config.batch_size = 512
+    config.learning_rate = 1e-3
+    config.warmup_epochs = 5
+    return config
