@@ -22,7 +22,15 @@ class Tensors:
         self.problems = []
 
     def take(self, name, shape):
-        """The tensor `name`; zeros and a noted problem if it is missing or has another shape."""
+        """Gives a tensor; if it is missing or has another shape, zeros, and the problem is noted.
+
+        Args:
+            name: str.
+            shape: sequence of int, what it has to be.
+
+        Returns:
+            float32 array of this shape.
+        """
         self.taken.add(name)
         shape = tuple(shape)
         if name not in self.state_dict:
@@ -35,11 +43,19 @@ class Tensors:
         return np.zeros(shape, "float32")
 
     def ignore(self, name):
-        """Says that the tensor `name` may be there and has no influence on the answers."""
+        """Says that a tensor may be there and has no influence on the answers.
+
+        Args:
+            name: str.
+        """
         self.taken.add(name)
 
     def finish(self):
-        """Raises `ValueError` if a tensor was missing, wrong or left over."""
+        """Ends the handing over.
+
+        Raises:
+            ValueError: a tensor was missing, had another shape or is left over; the message names them.
+        """
         for name, tensor in self.state_dict.items():
             if name not in self.taken and not name.endswith("num_batches_tracked"):
                 self.problems.append(f"{name} with shape {tuple(np.shape(tensor))} has no place in the model")
@@ -50,14 +66,26 @@ class Tensors:
 
 
 def convolution(layer, tensors, name):
-    """`Conv2D` from `nn.Conv2d`: (out, in, height, width) to (height, width, in, out)."""
+    """`Conv2D` from `nn.Conv2d`: (out, in, height, width) to (height, width, in, out).
+
+    Args:
+        layer: `keras.layers.Conv2D`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+    """
     height, width, inputs, outputs = layer.kernel.shape
     kernel = tensors.take(f"{name}.weight", (outputs, inputs, height, width)).transpose(2, 3, 1, 0)
     layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
 
 
 def depthwise(layer, tensors, name):
-    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * m, 1, height, width) to (height, width, in, m)."""
+    """`DepthwiseConv2D` from a grouped `nn.Conv2d`: (in * m, 1, height, width) to (height, width, in, m).
+
+    Args:
+        layer: `keras.layers.DepthwiseConv2D`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+    """
     height, width, inputs, multiplier = layer.kernel.shape
     kernel = tensors.take(f"{name}.weight", (inputs * multiplier, 1, height, width))
     kernel = kernel.reshape(inputs, multiplier, height, width).transpose(2, 3, 0, 1)
@@ -66,7 +94,13 @@ def depthwise(layer, tensors, name):
 
 
 def dense(layer, tensors, name):
-    """`Dense` from `nn.Linear` or a convolution of size 1: (out, in, [1, 1]) to (in, out)."""
+    """`Dense` from `nn.Linear` or a convolution of size 1: (out, in, [1, 1]) to (in, out).
+
+    Args:
+        layer: `keras.layers.Dense`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+    """
     inputs, outputs = layer.kernel.shape
     kernel = _matrix(tensors, f"{name}.weight", outputs, inputs)
     layer.set_weights([kernel, tensors.take(f"{name}.bias", (outputs,))] if layer.use_bias else [kernel])
@@ -79,7 +113,13 @@ def _matrix(tensors, name, outputs, inputs):
 
 
 def fused_dense(layers, tensors, name):
-    """Several `Dense` layers of one input from one `nn.Linear` that gives their outputs in turn."""
+    """Several `Dense` layers of one input from one `nn.Linear` that gives their outputs in turn.
+
+    Args:
+        layers: list of `keras.layers.Dense`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+    """
     sizes = [layer.kernel.shape[-1] for layer in layers]
     inputs, cuts = layers[0].kernel.shape[0], np.cumsum(sizes)[:-1]
     parts = [np.split(_matrix(tensors, f"{name}.weight", sum(sizes), inputs), cuts, axis=1)]
@@ -90,7 +130,14 @@ def fused_dense(layers, tensors, name):
 
 
 def patches(layer, tensors, name, channels_first=False):
-    """`Conv2D` of patches from `nn.Linear` on flattened patches, (row, column, channel) or channel first."""
+    """`Conv2D` of patches from `nn.Linear` on flattened patches.
+
+    Args:
+        layer: `keras.layers.Conv2D`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+        channels_first: bool, whether a flattened patch is (channel, row, column), not (row, column, channel).
+    """
     size, _, channels, outputs = layer.kernel.shape
     kernel = tensors.take(f"{name}.weight", (outputs, size * size * channels)).T
     if channels_first:
@@ -99,13 +146,25 @@ def patches(layer, tensors, name, channels_first=False):
 
 
 def embedding(layer, tensors, name):
-    """A layer with one weight of the shape of the authors' tensor, less its axis for the batch."""
+    """A layer with one weight of the shape of the authors' tensor, less its axis for the batch.
+
+    Args:
+        layer: `keras.layers.Layer`.
+        tensors: `Tensors`.
+        name: str, the authors' tensor.
+    """
     (weight,) = layer.weights
     layer.set_weights([tensors.take(name, (1, *weight.shape)).reshape(weight.shape)])
 
 
 def normalization(layer, tensors, name):
-    """`LayerNormalization` or `BatchNormalization` from its namesake, statistics included."""
+    """`LayerNormalization` or `BatchNormalization` from its namesake, statistics included.
+
+    Args:
+        layer: `keras.layers.LayerNormalization` or `keras.layers.BatchNormalization`.
+        tensors: `Tensors`.
+        name: str, the authors' module.
+    """
     shape = layer.gamma.shape
     suffixes = ["weight", "bias"] + (["running_mean", "running_var"] if len(layer.weights) == 4 else [])
     layer.set_weights([tensors.take(f"{name}.{suffix}", shape) for suffix in suffixes])
