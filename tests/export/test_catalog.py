@@ -22,7 +22,7 @@ ROWS = json.loads((DOCS / "models.json").read_text())
 ONE_A_CLASS = sorted(
     {registry._VARIANTS[name].model_class: name for name in hsvit_keras.list_models()}.values()
 )
-QUICK = ["hsvit_tiny", "levil", "fnet2d"]
+QUICK = ["levil"]
 
 
 def slow_but(names):
