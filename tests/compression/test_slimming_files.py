@@ -11,13 +11,13 @@ from hsvit_keras.compression.quantization import quantize_aware, remove_quantiza
 from tests.compression.test_slimming import (
     answers,
     assert_equal_answers,
-    images,
     with_random_weights,
 )
-from tests.models.small import MODELS, small_model
+from tests.models.running import ON_JAX, images
+from tests.models.small import small_model
 
-# Together they have all layers whose arguments change; JAX's tests have one model of each class.
-NAMES = [name for name in ("dhvt_s_cifar_p2", "hsvit_c2a2", "hybrid_vin_rope") if name in MODELS]
+# Together they have all layers whose arguments change; JAX takes long to compile them.
+NAMES = ["hsvit_c2a2"] if ON_JAX else ["hsvit_c2a2", "dhvt_s_cifar_p2", "hybrid_vin_rope"]
 
 
 def half(model):
@@ -96,7 +96,7 @@ def test_group_dropout_leaves_nothing_in_the_file():
 
     plain, dropping = (small_model("hsvit_c2a2", group_dropout_rate=rate) for rate in (0.0, 0.5))
     dropping.set_weights(plain.get_weights())
-    assert_equal_answers(lower(dropping, batch_size=3), plain)
+    assert_equal_answers(lower(dropping, batch_size=2), plain)
     ops = [inspection.inspect(tflite.convert(lower(m), "float32"))["ops"] for m in (plain, dropping)]
     assert ops[0] == ops[1]
     slimmed = hsvit_keras.slim(dropping, groups=[0, 1])
