@@ -2,15 +2,24 @@
 
 from hsvit_keras.compression.folding import fold_batch_norm
 from hsvit_keras.compression.pruning import prune
+from hsvit_keras.compression.quantization import calibrate, quantize_aware, remove_quantization
+from hsvit_keras.compression.ranges import FreezeRanges
 from hsvit_keras.compression.schedules import ConstantSparsity, PolynomialDecay
+from hsvit_keras.compression.schemes import SCHEMES, Scheme
 from hsvit_keras.compression.slimming import slim, slimmable_parts
 from hsvit_keras.compression.sparsity import sparsity_report
 
 __all__ = [
+    "SCHEMES",
     "ConstantSparsity",
+    "FreezeRanges",
     "PolynomialDecay",
+    "Scheme",
+    "calibrate",
     "fold_batch_norm",
     "prune",
+    "quantize_aware",
+    "remove_quantization",
     "slim",
     "slimmable_parts",
     "sparsity_report",
