@@ -9,6 +9,7 @@ import pytest
 import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
+from tests.models.running import numpy
 
 ROWS = reference.load("param_counts")["dhvt"]["rows"]
 SMALL = {
@@ -21,10 +22,6 @@ def name_of(row):
     size = row["model"].split()[0].replace("-", "_").lower()
     dataset = row.get("dataset", "DomainNet").lower()  # Table 10 has the heads of DomainNet
     return f"{size}_{dataset}" + (f"_p{row['hyper']['patch']}" if dataset == "cifar" else "")
-
-
-def numpy(tensor):
-    return keras.ops.convert_to_numpy(tensor)
 
 
 def images(shape=SMALL["input_shape"]):

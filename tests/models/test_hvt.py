@@ -9,6 +9,7 @@ import pytest
 import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
+from tests.models.running import numpy
 
 ROWS = reference.load("param_counts")["hvt"]["rows"]
 # the model of a row, and what it is given besides its number of classes
@@ -41,10 +42,6 @@ SMALL = {
     "input_shape": (32, 48, 3), "num_classes": 5, "patch_size": 8, "hidden_dim": 12, "depth": 3,
     "num_heads": 3, "mlp_dim": 20, "pool_every": 2,
 }  # fmt: skip
-
-
-def numpy(tensor):
-    return keras.ops.convert_to_numpy(tensor)
 
 
 def images():

@@ -9,6 +9,7 @@ import pytest
 import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
+from tests.models.running import numpy
 
 ROWS = reference.load("param_counts")["pit"]["rows"]
 SMALL = {
@@ -19,10 +20,6 @@ SMALL = {
 
 def name_of(row):
     return row["model"].lower().replace("-", "_")
-
-
-def numpy(tensor):
-    return keras.ops.convert_to_numpy(tensor)
 
 
 def images():
