@@ -14,6 +14,8 @@ _HALF = {"heads": 0.5, "mlp_units": 0.5}
 def get_config():
     training = digits.get_config()
     training.image_shape = (16, 16, 1)  # X-formers compare all pixels with each other
+    training.learning_rate, training.warmup_epochs = 1e-3, 2  # plain transformers do not learn faster
+    training.epochs = 20
     return ConfigDict(
         {
             "training": training,
@@ -53,7 +55,7 @@ def get_config():
             "chains": {
                 "int8 after training": (("quantize", {"epochs": 0}),),
                 "int8 in training": (("quantize", {"epochs": 4, "learning_rate": 1e-4}),),
-                "half": (("slim", {"epochs": 15, "learning_rate": 3e-3}),),
+                "half": (("slim", {"epochs": 20}),),
             },
             "compression": compress_base.get_config(),
         }
