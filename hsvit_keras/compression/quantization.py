@@ -12,7 +12,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression.folding import fold_batch_norm
-from hsvit_keras.compression.quantized_layers import RoundedWeights
+from hsvit_keras.compression.quantized_layers import QuantizedLayer
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.schemes import scheme_named
@@ -47,13 +47,11 @@ def quantize_aware(model, scheme="int8", skip=()):
         )
     _check_skip(skip, model)
     graph = Graph(_with_activations_apart(fold_batch_norm(model), scheme))
-    integer = {
-        layer.name for layer in graph.model.layers if type(layer) in scheme.integer and layer.name not in skip
-    }
-    if not integer:
+    wanted = [layer for layer in graph.model.layers if layer.name not in skip]
+    if not any(type(layer) in scheme.integer for layer in wanted):
         raise ValueError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
-    return _with_ranges(graph, scheme, integer)
+    return _with_ranges(graph, scheme, {layer.name for layer in wanted})
 
 
 def calibrate(model, batches):
@@ -103,7 +101,7 @@ def remove_quantization(model):
         raise ValueError(f"{model.name!r} is not quantized: there is nothing to remove")
 
     def replace(layer):
-        return layer.to_stock() if isinstance(layer, RoundedWeights) else None
+        return layer.to_stock() if isinstance(layer, QuantizedLayer) else None
 
     def call(layer, *args, **kwargs):
         return args[0] if isinstance(layer, ActivationRange) else layer(*args, **kwargs)
@@ -113,7 +111,7 @@ def remove_quantization(model):
 
 def is_quantized(model):
     """Whether `quantize_aware` made the model."""
-    return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in model.layers)
+    return any(isinstance(layer, ActivationRange | QuantizedLayer) for layer in model.layers)
 
 
 def _with_activations_apart(model, scheme):
@@ -139,10 +137,10 @@ def _with_activations_apart(model, scheme):
     return rewrite(model, replace, call) if apart else model
 
 
-def _with_ranges(graph, scheme, integer):
-    """The graph with quantized layers for those named in `integer`, and the ranges that they need."""
-    sites, symmetric = _sites(graph, scheme, integer)
-    ranges = {}
+def _with_ranges(graph, scheme, wanted):
+    """The graph with quantized layers for those named in `wanted`, and the ranges that they need."""
+    sites, symmetric = _sites(graph, scheme, wanted)
+    stand_ins, ranges = {**scheme.integer, **scheme.partly}, {}
 
     def ranged(tensor, name):
         if name not in sites:
@@ -158,13 +156,13 @@ def _with_ranges(graph, scheme, integer):
         return ranges[name](tensor)
 
     def ranged_input(tensor):
-        source = tensor._keras_history.operation
+        source = tensor._keras_history.operation if isinstance(tensor, keras.KerasTensor) else None
         return ranged(tensor, source.name) if isinstance(source, layers.InputLayer) else tensor
 
     def replace(layer):
-        stand_in = scheme.integer.get(type(layer), type(layer))
-        if layer.name in integer and issubclass(stand_in, RoundedWeights):
-            return stand_in.from_stock(layer, weight_bits=scheme.weight_bits)
+        stand_in = stand_ins.get(type(layer), type(layer))
+        if layer.name in wanted and issubclass(stand_in, QuantizedLayer):
+            return stand_in.from_stock(layer, scheme.weight_bits)
         return None
 
     def call(layer, *args, **kwargs):
@@ -174,7 +172,7 @@ def _with_ranges(graph, scheme, integer):
     return rewrite(graph.model, replace, call)
 
 
-def _sites(graph, scheme, integer):
+def _sites(graph, scheme, wanted):
     """Names of the layers behind which a range stands, and of those whose range is symmetric."""
     sites, symmetric = set(), set()
 
@@ -185,7 +183,7 @@ def _sites(graph, scheme, integer):
 
     for layer in graph.model.layers:
         producers = graph.producers(layer)
-        if layer.name in integer:
+        if layer.name in wanted and type(layer) in scheme.integer:
             sites.add(_fused_activation(layer, graph) or layer.name)
             sites.update(map(source, producers))
         symmetric.update(source(producers[i]) for i in scheme.symmetric.get(type(layer), ()))

@@ -1,4 +1,4 @@
-"""Layers that compute with weights rounded to integers, and train the weights behind the rounding.
+"""Layers that compute with rounded weights, and train the weights behind the rounding.
 
 Each is its stock layer in all else: same weights, same names, same shapes.
 """
@@ -7,13 +7,11 @@ import keras
 from keras import layers, ops
 
 from hsvit_keras.compression.ranges import check_bits
-from hsvit_keras.layers import ClassToken, PositionEmbedding
+from hsvit_keras.layers import ClassToken, PositionEmbedding, SoftmaxAttention
 
 
-class RoundedWeights:
-    """What makes a layer a quantized one; stands in front of the stock class: `(RoundedWeights, Dense)`.
-
-    A subclass says in `rounded` what becomes of each weight.
+class QuantizedLayer:
+    """What makes a layer the quantized form of a stock class, in front of which it stands in the bases.
 
     Args:
         weight_bits: int, of the rounded weights.
@@ -25,6 +23,25 @@ class RoundedWeights:
         super().__init__(*args, **kwargs)
         self.weight_bits = weight_bits
 
+    @classmethod
+    def from_stock(cls, layer, weight_bits):
+        """The quantized form of a layer, without its weights."""
+        return cls.from_config({**layer.get_config(), "weight_bits": weight_bits})
+
+    def to_stock(self):
+        """The layer whose quantized form this is, without its weights."""
+        config = self.get_config()
+        del config["weight_bits"]
+        _, stock = type(self).__bases__
+        return stock.from_config(config)
+
+    def get_config(self):
+        return {**super().get_config(), "weight_bits": self.weight_bits}
+
+
+class RoundedWeights(QuantizedLayer):
+    """Computes with what `rounded` makes of each weight."""
+
     def call(self, inputs):
         # The stock layer reads its weights and finds the rounded ones, whatever it does with them.
         values = [(weight, self.rounded(weight)) for weight in self.weights]
@@ -34,25 +51,6 @@ class RoundedWeights:
     def rounded(self, weight):
         """The value of a weight that the layer computes with."""
         raise NotImplementedError
-
-    @classmethod
-    def stock_class(cls):
-        """The class whose quantized form this is."""
-        return cls.__bases__[1]
-
-    @classmethod
-    def from_stock(cls, layer, **config):
-        """The quantized form of a layer, without its weights."""
-        return cls.from_config({**layer.get_config(), **config})
-
-    def to_stock(self):
-        """The layer whose quantized form this is, without its weights."""
-        config = self.get_config()
-        del config["weight_bits"]
-        return self.stock_class().from_config(config)
-
-    def get_config(self):
-        return {**super().get_config(), "weight_bits": self.weight_bits}
 
 
 class RoundedKernel(RoundedWeights):
@@ -134,3 +132,13 @@ class QuantizedClassToken(RoundedConstant, ClassToken):
 @keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedPositionEmbedding(RoundedConstant, PositionEmbedding):
     """`PositionEmbedding` with rounded positions."""
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedSoftmaxAttention(QuantizedLayer, SoftmaxAttention):
+    """`SoftmaxAttention` whose attention weights, from 0 to 1, are rounded before they meet the values."""
+
+    def attention_weights(self, query, key):
+        weights, levels = super().attention_weights(query, key), 2**self.weight_bits
+        rounded = ops.minimum(ops.round(weights * levels), levels - 1) / levels
+        return weights + ops.stop_gradient(rounded - weights)

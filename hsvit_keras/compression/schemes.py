@@ -26,6 +26,8 @@ class Scheme:
             outputs of these layers get ranges.
         transparent: classes that move values and compute none: their outputs have the range of their input.
         floating: classes that are known to stay float.
+        partly: mapping from classes among these to a quantized class that computes a part of its work, not
+            its inputs and outputs, with integers.
         symmetric: mapping from a class to the indices of the arguments whose ranges have zero in their
             middle. Products of two activations need that on the right side.
         weight_bits: int, of kernels and constants.
@@ -37,6 +39,7 @@ class Scheme:
     integer: Mapping
     transparent: tuple
     floating: tuple
+    partly: Mapping
     symmetric: Mapping
     weight_bits: int = 8
     activation_bits: int = 8
@@ -52,9 +55,9 @@ class Scheme:
 _ATTENTION = (ours.SoftmaxAttention, ours.LinformerAttention, ours.PerformerAttention, ours.NystromAttention)
 
 SCHEMES = {
-    # Convolutions, projections and residual adds compute with 8 bits. Normalization, softmax and GELU, and so
-    # all of attention's core, stay float: phones have no fast integer form of them, and normalization loses
-    # accuracy in 8 bits.
+    # Convolutions, projections, residual adds and mixing the values compute with 8 bits. Normalization, the
+    # scores of attention, softmax and GELU stay float: phones have no fast integer form of them, and
+    # normalization loses accuracy in 8 bits.
     "int8": Scheme(
         integer={
             layers.Conv1D: quantized.QuantizedConv1D,
@@ -103,6 +106,7 @@ SCHEMES = {
             layers.Rescaling,
             layers.Softmax,
         ),
+        partly={ours.SoftmaxAttention: quantized.QuantizedSoftmaxAttention},
         symmetric={attention: (1, 2) for attention in _ATTENTION},
     ),
 }

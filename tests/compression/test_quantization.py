@@ -1,0 +1,382 @@
+"""Quantization-aware graphs: where ranges stand, what is rounded, and that float models come back."""
+
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+from keras import layers
+
+import hsvit_keras
+from hsvit_keras import calibrate, quantize_aware, remove_quantization
+from hsvit_keras.compression.quantized_layers import (
+    QuantizedLayer,
+    QuantizedSoftmaxAttention,
+    RoundedConstant,
+    RoundedKernel,
+)
+from hsvit_keras.compression.ranges import ranges_of
+from hsvit_keras.layers import ClassToken, PositionEmbedding, SoftmaxAttention
+from tests.models.small import each_kind, small_model
+
+
+def images(model, count=8, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, *model.input_shape[1:])).astype("float32")
+
+
+def answers(model, inputs):
+    """JAX compiles each operation apart, which takes longer than the whole model at once."""
+    on_jax = keras.backend.backend() == "jax"
+    return np.asarray(model.predict_on_batch(inputs) if on_jax else model(inputs, training=False))
+
+
+def cosine(one, other):
+    return float(np.sum(one * other) / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def ranges(model):
+    return {layer.name.removesuffix("_range"): layer.symmetric for layer in ranges_of(model)}
+
+
+# ---- where ranges stand ------------------------------------------------------------------------------
+def test_the_ranges_of_hsvit():
+    """Convolutions with their ReLU, projections, residual adds; keys and values are symmetric."""
+    model = hsvit_keras.HSViT(
+        (8, 8, 1), 5, filters=(4,), pool_strides=(2,), attention_groups=2, depth=1, hidden_dim=8, num_heads=2
+    )
+    assert ranges(quantize_aware(model)) == {
+        "image": False,
+        "stage0_relu0": False,  # within the convolution, as is its batch normalization
+        "stage0_relu1": False,  # pooling, reshape and transpose keep it
+        "embedding_relu": False,
+        "class_token": False,
+        "position_embedding": False,  # the residual stream
+        "block0_norm": False,  # normalization is float, the projections read integers
+        "block0_attention_query": False,
+        "block0_attention_key": True,
+        "block0_attention_value": True,
+        "block0_attention": False,
+        "block0_attention_output": False,
+        "block0_add": False,
+        "mean_answer": False,
+        "head_norm": False,
+        "head": False,
+    }
+
+
+def test_a_relu_that_is_not_alone_stays_apart():
+    """The convolution's own output is read elsewhere, so it needs a range itself."""
+    image = keras.Input((4, 4, 2))
+    maps = layers.Conv2D(2, 1, name="conv")(image)
+    relu = layers.ReLU(name="relu")(maps)
+    joined = layers.Add(name="add")([maps, relu])
+    assert ranges(quantize_aware(keras.Model(image, joined))).keys() >= {"conv", "relu", "add"}
+
+
+@pytest.mark.parametrize(
+    "relu, within",
+    [
+        (layers.ReLU(), True),
+        (layers.ReLU(6), True),
+        (layers.Activation("relu"), True),
+        (layers.ReLU(max_value=3), False),
+        (layers.ReLU(negative_slope=0.1), False),
+        (layers.Activation("gelu"), False),
+    ],
+)
+def test_what_a_convolution_computes_itself(relu, within):
+    model = keras.Sequential([keras.Input((4, 4, 2)), layers.Conv2D(2, 1, name="conv"), relu])
+    assert ("conv" in ranges(quantize_aware(model))) == (not within)
+
+
+def test_an_activation_within_a_layer_becomes_a_layer_unless_integers_have_it():
+    model = keras.Sequential(
+        [
+            keras.Input((3,)),
+            layers.Dense(4, "gelu", name="one"),
+            layers.Dense(4, "relu", name="two"),
+            layers.Dense(2, name="three"),
+        ]
+    )
+    quantized = quantize_aware(model)
+    assert [layer.name for layer in quantized.layers[1:]] == [
+        quantized.layers[1].name, "one", "one_range", "one_activation", "one_activation_range",
+        "two", "two_range", "three", "three_range",
+    ]  # fmt: skip
+    assert quantized.layers[1].name.endswith("_range")
+    given = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
+    np.testing.assert_allclose(
+        answers(remove_quantization(quantized), given), answers(model, given), atol=1e-6
+    )
+
+
+# ---- rounded weights ----------------------------------------------------------------------------------
+def rounded(kernel, axes):
+    """A scale for each output channel: its largest magnitude is 127."""
+    scale = np.abs(kernel).max(axis=axes, keepdims=True) / 127
+    return np.round(kernel / scale) * scale
+
+
+KERNELS = {
+    "conv1d": (layers.Conv1D(3, 2), (5, 4), (0, 1)),
+    "conv2d": (layers.Conv2D(3, 2), (5, 5, 4), (0, 1, 2)),
+    "depthwise": (layers.DepthwiseConv2D(2, depth_multiplier=2), (5, 5, 4), (0, 1)),
+    "dense": (layers.Dense(3), (4,), (0,)),
+    "groups": (layers.EinsumDense("bngi,gio->bngo", (None, 2, 3), bias_axes="go"), (5, 2, 4), (1,)),
+    "heads": (layers.EinsumDense("abc,cde->abde", (None, 2, 3), bias_axes="de"), (5, 4), (0,)),
+    "contracting": (layers.EinsumDense("abcd,cde->abe", (None, 3), bias_axes="e"), (5, 2, 4), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_kernels_are_rounded_for_each_output_channel(kind):
+    layer, shape, axes = KERNELS[kind]
+    model = keras.Sequential([keras.Input(shape), layer.from_config(layer.get_config())])
+    quantized = quantize_aware(model)
+    kernel, bias = model.get_weights()
+    bias = np.random.default_rng(0).normal(size=bias.shape).astype("float32")
+    (stand_in,) = (layer for layer in quantized.layers if isinstance(layer, RoundedKernel))
+    stand_in.set_weights([kernel, bias])
+    model.set_weights([rounded(kernel, axes), bias])
+    np.testing.assert_allclose(answers(quantized, images(model)), answers(model, images(model)), atol=2e-6)
+    np.testing.assert_array_equal(stand_in.get_weights()[0], kernel)  # what is trained is not rounded
+
+
+def test_a_channel_of_zeros_stays_one():
+    quantized = quantize_aware(
+        keras.Sequential([keras.Input((3,)), layers.Dense(2, kernel_initializer="zeros")])
+    )
+    assert answers(quantized, np.ones((1, 3), "float32")).tolist() == [[0, 0]]
+
+
+def test_gradients_pass_the_rounding_of_weights():
+    """A step of SGD is that of a float layer with the rounded kernel."""
+    given, goal = np.random.default_rng(0).normal(size=(2, 8, 3)).astype("float32")
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(3)])
+    quantized = quantize_aware(model)
+    kernel, bias = model.get_weights()
+    model.set_weights([rounded(kernel, (0,)), bias])
+    dense = quantized.get_layer(model.layers[0].name)
+    for trained in (model, quantized):
+        for layer in ranges_of(trained):
+            layer.frozen.assign(1.0)  # nothing is rounded to a range that is never observed
+        trained.compile(keras.optimizers.SGD(0.5), "mse")
+        trained.train_on_batch(given, goal)
+    step = model.get_weights()[0] - rounded(kernel, (0,))
+    np.testing.assert_allclose(dense.get_weights()[0] - kernel, step, atol=1e-6)
+
+
+def test_constants_are_rounded_to_their_range():
+    model = keras.Sequential([keras.Input((5, 4)), hsvit_keras.layers.PositionEmbedding()])
+    position = np.random.default_rng(0).normal(size=(5, 4)).astype("float32")
+    model.set_weights([position])
+    quantized = quantize_aware(model)
+    answer = answers(quantized, np.zeros((1, 5, 4), "float32"))[0]
+    scale = (position.max() - position.min()) / 255
+    assert np.abs(answer - position).max() <= 0.5001 * scale
+    np.testing.assert_allclose(answer / scale, np.round(answer / scale), atol=1e-3)
+
+
+def test_attention_weights_are_rounded_to_256ths():
+    query, key, value = np.random.default_rng(0).normal(size=(3, 1, 5, 8)).astype("float32")
+    stock = SoftmaxAttention(2)
+    rounded = QuantizedSoftmaxAttention.from_stock(stock, 8)
+    for layer in (stock, rounded):
+        layer.build(query.shape, key.shape, value.shape)
+    exact = np.asarray(stock.attention_weights(query, key))
+    expected = np.minimum(np.round(exact * 256), 255) / 256
+    np.testing.assert_allclose(np.asarray(rounded.attention_weights(query, key)), expected, atol=1e-6)
+    sure = np.asarray(rounded.attention_weights(100 * query, 100 * key))
+    assert sure.max() == pytest.approx(255 / 256)
+    assert type(rounded.to_stock()) is SoftmaxAttention
+
+
+def test_bits_of_a_scheme():
+    scheme = dataclasses.replace(hsvit_keras.SCHEMES["int8"], weight_bits=4, activation_bits=6, percent=99.0)
+    quantized = quantize_aware(small_model("hsvit_tiny"), scheme)
+    assert {layer.weight_bits for layer in quantized.layers if isinstance(layer, QuantizedLayer)} == {4}
+    assert {(layer.bits, layer.percent) for layer in ranges_of(quantized)} == {(6, 99.0)}
+    with pytest.raises(ValueError, match="weight_bits has to be an integer from 2 to 16; received"):
+        dataclasses.replace(scheme, weight_bits=1)
+
+
+# ---- every family -------------------------------------------------------------------------------------
+KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
+
+
+def grown_model(name):
+    """A small model whose class tokens and positions are as large as its other tokens, as trained."""
+    model = small_model(name)
+    for layer in model.layers:
+        if isinstance(layer, ClassToken | PositionEmbedding):
+            rng = np.random.default_rng(0)
+            layer.set_weights([rng.normal(size=weight.shape) for weight in layer.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize("name", list(each_kind()))
+def test_every_family(name):
+    model = grown_model(name)
+    given = images(model, 16)
+    float_answers = answers(model, given)
+    quantized = calibrate(model, [given[:8], given[8:]])
+    assert cosine(answers(quantized, given), float_answers) > 0.99
+    kernels = [layer for layer in quantized.layers if isinstance(layer, KERNEL_LAYERS)]
+    assert kernels
+    assert all(isinstance(layer, RoundedKernel) for layer in kernels)
+    restored = remove_quantization(quantized)
+    np.testing.assert_allclose(answers(restored, given), float_answers, rtol=1e-4, atol=1e-5)
+    folded = hsvit_keras.fold_batch_norm(model)
+    assert [type(layer) for layer in restored.layers] == [type(layer) for layer in folded.layers]
+
+
+@pytest.mark.parametrize("name", ["cct", "deit_base_distilled", "hsvit_tiny"])
+def test_training_and_saving(name, tmp_path):
+    model = grown_model(name)
+    given = images(model)
+    quantized = calibrate(model, [given])
+    quantized.compile(
+        keras.optimizers.SGD(0.01),
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        jit_compile=False,
+    )
+    before = quantized.get_weights()
+    quantized.fit(given, np.arange(8) % 5, batch_size=4, epochs=1, verbose=0)
+    still = [
+        weight.path
+        for weight, old in zip(quantized.weights, before, strict=True)
+        if weight.trainable and np.array_equal(np.asarray(weight), old)
+    ]
+    assert [path for path in still if "key/bias" not in path] == []  # softmax cancels it
+    assert {float(layer.observed_batches) for layer in ranges_of(quantized)} == {1 + 2}
+
+    quantized.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(answers(loaded, given), answers(quantized, given))
+
+
+# ---- calibration --------------------------------------------------------------------------------------
+def dense_model():
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(2, name="dense")], name="two")
+    model.set_weights([np.eye(2, dtype="float32"), np.zeros(2, "float32")])
+    return model
+
+
+def bounds(model, name):
+    layer = model.get_layer(f"{name}_range")
+    return [float(layer.low), float(layer.high)]
+
+
+def test_calibration_takes_the_mean_of_the_batches_ranges():
+    batches = [np.array([[0, 1], [2, 3]], "float32"), (np.array([[-4, 5]], "float32"), np.array([0]))]
+    quantized = calibrate(dense_model(), batches)
+    assert bounds(quantized, "dense") == [-2, 4]
+    assert calibrate(quantized, [np.array([[-1, 1]], "float32")]) is quantized
+    assert bounds(quantized, "dense") == [-1, 1]
+
+
+def test_later_ranges_are_set_while_nothing_is_rounded_to_earlier_ones():
+    """Otherwise the order of the layers would count, and a second calibration would clip to the first."""
+    model = dense_model()
+    quantized = calibrate(model, [np.array([[-1, 1]], "float32")])
+    calibrate(quantized, [np.array([[-100, 100]], "float32")])
+    assert bounds(quantized, "dense") == [-100, 100]
+
+
+def test_frozen_ranges_can_be_calibrated():
+    quantized = calibrate(dense_model(), [np.array([[-1, 1]], "float32")])
+    for layer in ranges_of(quantized):
+        layer.frozen.assign(1.0)
+    calibrate(quantized, iter([np.array([[-3, 2]], "float32")]))
+    assert bounds(quantized, "dense") == [-3, 2]
+
+
+def test_a_calibration_that_fails_leaves_the_ranges_as_they_were():
+    quantized = calibrate(dense_model(), [np.array([[-1, 1]], "float32")])
+    with pytest.raises(ValueError, match="batches is empty"):
+        calibrate(quantized, [])
+
+    def broken():
+        yield np.array([[-9, 9]], "float32")
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        calibrate(quantized, broken())
+    assert bounds(quantized, "dense") == [-1, 1]
+    assert float(ranges_of(quantized)[0].observed_batches) == 1
+
+
+# ---- what is left out, and errors ---------------------------------------------------------------------
+def test_skipped_layers_stay_as_they_are():
+    quantized = quantize_aware(small_model("hsvit_tiny"), skip=["head", "block0_attention_query"])
+    assert type(quantized.get_layer("head")) is layers.Dense
+    assert type(quantized.get_layer("block0_attention_query")) is layers.EinsumDense
+    assert isinstance(quantized.get_layer("block0_attention_value"), RoundedKernel)
+    names = ranges(quantized)
+    assert "head" not in names and "head_norm" not in names and "block0_attention_query" not in names
+    assert "block0_norm" in names  # the other projections read it
+
+
+@keras.saving.register_keras_serializable("tests")
+class Doubling(layers.Layer):
+    def call(self, inputs):
+        return 2 * inputs
+
+
+def test_an_unknown_layer_stays_float_with_one_warning_that_names_it():
+    model = keras.Sequential(
+        [keras.Input((3,)), layers.Dense(3), Doubling(name="twice"), layers.Dense(3), Doubling(name="again")]
+    )
+    with pytest.warns(
+        UserWarning, match=r"twice \(Doubling\), again \(Doubling\): they stay float"
+    ) as warned:
+        quantized = quantize_aware(model)
+    assert len(warned) == 1
+    assert type(quantized.get_layer("twice")) is Doubling
+    scheme = hsvit_keras.SCHEMES["int8"]
+    quantize_aware(model, dataclasses.replace(scheme, floating=(*scheme.floating, Doubling)))
+
+
+def test_bare_operations_stay_float():
+    given = keras.Input((3,))
+    model = keras.Model(given, layers.Dense(3)(layers.Dense(3)(given) * 2))
+    with pytest.warns(UserWarning, match="Multiply"):
+        quantized = calibrate(model, [np.ones((2, 3), "float32")])
+    assert cosine(answers(quantized, np.ones((1, 3))), answers(model, np.ones((1, 3)))) > 0.999
+
+
+@keras.saving.register_keras_serializable("tests")
+class QuantizedDoubling(RoundedConstant, Doubling):
+    """A class of one's own in a scheme."""
+
+
+def test_a_scheme_can_be_extended():
+    scheme = hsvit_keras.SCHEMES["int8"]
+    scheme = dataclasses.replace(scheme, integer={**scheme.integer, Doubling: QuantizedDoubling})
+    model = keras.Sequential([keras.Input((3,)), Doubling(name="twice")])
+    quantized = quantize_aware(model, scheme)
+    assert type(quantized.get_layer("twice")) is QuantizedDoubling
+    assert type(remove_quantization(quantized).get_layer("twice")) is Doubling
+
+
+def test_a_layer_that_is_called_twice_has_one_range():
+    given = keras.Input((3,))
+    dense = layers.Dense(3, name="dense")
+    quantized = quantize_aware(keras.Model(given, dense(dense(given))))
+    assert list(ranges(quantized)).count("dense") == 1
+
+
+def test_errors():
+    model = dense_model()
+    with pytest.raises(ValueError, match="'two' is quantized already: remove_quantization gives"):
+        quantize_aware(quantize_aware(model))
+    with pytest.raises(ValueError, match="'two' is not quantized: there is nothing to remove"):
+        remove_quantization(model)
+    with pytest.raises(ValueError, match=r"skip names a layer 'dens' .* did you mean 'dense'"):
+        quantize_aware(model, skip=["dens"])
+    with pytest.raises(ValueError, match=r"skip has to be a sequence .* received the string 'dense'"):
+        quantize_aware(model, skip="dense")
+    with pytest.raises(ValueError, match="'two' has no layer that the scheme quantizes"):
+        quantize_aware(model, skip=["dense"])
+    with pytest.raises(ValueError, match="scheme has to be a Scheme or one of 'int8'; received 'int7'"):
+        quantize_aware(model, "int7")
