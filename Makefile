@@ -1,4 +1,4 @@
-# `make demo` trains, converts, proves and measures a small HSViT; `make test` runs the tests.
+# `make demo` trains, converts, compresses, proves and measures a small HSViT; `make test` runs the tests.
 # Both set up an environment in .venv first, which a second run takes as it is.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ IN_VENV := $(VENV)/bin/python
 COMMA := ,
 EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
-ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite))
+ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite)
 
 .PHONY: demo test test-slow lint setup clean
 .DELETE_ON_ERROR:
@@ -22,6 +22,12 @@ demo: setup
 		$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=$$preset --pixels \
 			--samples=355 --output=$(RUN)/$$preset.tflite || exit 1; \
 	done
+	@$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=int8 --calibration_data=digits --pixels \
+		--samples=355 --output=$(RUN)/int8.tflite
+	$(IN_VENV) -m training.compress --model=$(RUN)/best.keras --config=training/configs/compress_digits.py \
+		--output=$(RUN)/small.keras
+	@$(IN_VENV) -m export.tflite --model=$(RUN)/small.keras --preset=int8 --pixels \
+		--samples=355 --output=$(RUN)/small_int8.tflite
 	@$(IN_VENV) -m export.benchmark --original=$(RUN)/best.keras --mobile=$(ARTIFACTS) --images=0 \
 		--output=$(RUN)/benchmark.json
 	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
