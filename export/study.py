@@ -1,0 +1,147 @@
+"""The artifacts of a study of compression: do they answer as their Keras models, and how fast are they?
+
+    python -m export.study --study=DIR/study.json
+
+Reads what `training.compression_study` wrote. Each original is converted with the presets float32, float16
+and dynamic, each compressed model with float32 and dynamic, or with int8 where it is quantized. All artifacts
+of a model are timed in turn, in one run, against the original's float32. Beside the study come the folder
+`DIR/artifacts` and `DIR/artifacts.json`.
+"""
+
+import json
+import pathlib
+
+from absl import flags
+
+from export import benchmark, conversion, tflite
+from training import commands, files, saved_models
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    flags.DEFINE_string("study", None, "The study.json of training.compression_study.", required=True)
+    flags.DEFINE_string("data_dir", None, "Folder of the image set.")
+    flags.DEFINE_integer("blocks", 20, "Blocks of runs for each artifact.", lower_bound=2)
+    flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
+
+
+def main(_):
+    report = study(FLAGS.study, FLAGS.data_dir, blocks=FLAGS.blocks, runs=FLAGS.runs)
+    print(table(report["rows"]))
+    print(f"wrote {_beside(FLAGS.study)}")
+
+
+def study(path, data_dir=None, *, blocks=20, runs=10):
+    """Converts, compares and measures the models of a study.
+
+    Args:
+        path: path of the study.json.
+        data_dir: folder of the image set; "digits" needs none.
+        blocks: int, blocks of runs for each artifact.
+        runs: int, timed runs in a block.
+
+    Returns:
+        dict of `device`, and `rows`: for each artifact its `model`, `chain`, `preset`, `accuracy` on the test
+        images, `points` lost to the Keras original, `agreement` with the Keras model it was made of, `bytes`,
+        and `ratio` of its median latency to that of the original's float32 artifact.
+
+    Raises:
+        ValueError: the study is damaged, or an artifact does not answer as its model.
+        OSError: a file is not there.
+    """
+    rows, device = [], None
+    pathlib.Path(path).with_name("artifacts").mkdir(exist_ok=True)
+    for originals_first in _models(path):
+        made = [artifact for row in originals_first for artifact in _artifacts(row, path, data_dir)]
+        measured = benchmark.measure(
+            [artifact["file"] for artifact in made],
+            blocks=blocks, runs=runs, images=0, data_dir=data_dir, **_images_of(originals_first[0]),
+        )  # fmt: skip
+        device = measured["device"]
+        ratios = {pair["mobile"]: pair["ratio"] for pair in measured["pairs"]}
+        for artifact, model in zip(made, measured["models"], strict=True):
+            ratio = ratios.get(model["name"], {"value": 1.0, "low": 1.0, "high": 1.0})
+            points = 100 * (originals_first[0]["accuracy"] - model["accuracy"])
+            rows.append(
+                {
+                    **artifact,
+                    "file": str(artifact["file"]),
+                    "accuracy": model["accuracy"],
+                    "points": round(points, 4),
+                    "p50_ms": model["latency_ms"]["p50"],
+                    "ratio": ratio,
+                }
+            )
+        files.write_json(_beside(path), {"device": device, "rows": rows})
+    return {"device": device, "rows": rows}
+
+
+def table(rows):
+    """The rows in lines."""
+    columns = f"{'accuracy':>8} {'points':>7} {'as Keras':>8} {'kB':>7} {'latency':>20}"
+    lines = [f"{'model':16} {'':20} {'preset':8} {columns}"]
+    for row in rows:
+        low, high = (row["ratio"][key] for key in ("low", "high"))
+        latency = f"{row['ratio']['value']:.2f} [{low:.2f}, {high:.2f}]"
+        lines.append(
+            f"{row['model']:16} {row['chain']:20} {row['preset']:8} {row['accuracy']:8.2%} "
+            f"{0 - row['points']:+7.2f} {row['agreement']:8.2%} {row['bytes'] / 1e3:7.1f} {latency:>20}"
+        )
+    return "\n".join(lines)
+
+
+def _models(path):
+    """The rows of a study, a list for each model, its original first."""
+    try:
+        rows = json.loads(pathlib.Path(path).read_text())["rows"]
+        names = dict.fromkeys(row["model"] for row in rows)
+        grouped = [[row for row in rows if row["model"] == name] for name in names]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no study of training.compression_study: {error!r}") from error
+    return [sorted(group, key=lambda row: row["chain"] != "original") for group in grouped]
+
+
+def _artifacts(row, path, data_dir):
+    """Makes the artifacts of a row of the study, and tells what each of them is."""
+    from hsvit_keras.compression.quantization import is_quantized
+
+    if row["chain"] == "original":
+        presets = ("float32", "float16", "dynamic")
+    else:
+        quantized = is_quantized(saved_models.load_model(row["file"]))
+        presets = ("int8",) if quantized else ("float32", "dynamic")
+    for preset in presets:
+        name = f"{row['model']}_{row['chain'].replace(' ', '_')}_{preset}.tflite"
+        file = pathlib.Path(path).with_name("artifacts") / name
+        request = conversion.Request(
+            row["file"], str(file), data_dir=data_dir, samples=_ALL, data=_images_of(row)["data"]
+        )
+        report = tflite.export(request, preset)
+        print(f"{name}: same top-1 as Keras on {report['parity']['top1_agreement']:.2%}", flush=True)
+        yield {
+            "model": row["model"],
+            "chain": row["chain"],
+            "preset": preset,
+            "agreement": report["parity"]["top1_agreement"],
+            "bytes": report["bytes"],
+            "file": file,
+        }
+
+
+_ALL = 10**9  # more images than a test part has
+
+
+def _images_of(row):
+    """The image set and the normalization of the run that trained a model."""
+    values = json.loads(pathlib.Path(row["file"]).with_name("config.json").read_text())
+    return {"data": values["data"], "mean": values["mean"], "std": values["std"]}
+
+
+def _beside(path):
+    return pathlib.Path(path).with_name("artifacts.json")
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main)

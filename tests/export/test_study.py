@@ -1,0 +1,71 @@
+"""The mobile side of a study: each model's presets, compared with the right model and timed against one."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
+
+from export import study
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A study of one model and two chains, as training.compression_study leaves it, in another order."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    model = hsvit_keras.HSViT(
+        (8, 8, 1), 10, filters=(8,), pool_strides=(2,), attention_groups=2, depth=1, hidden_dim=8, num_heads=2
+    )
+    images = np.random.default_rng(0).random((64, 8, 8, 1), "float32")
+    models = {
+        "small": hsvit_keras.slim(model, groups=1),
+        "int8 after training": hsvit_keras.calibrate(model, [(images - 0.5) / 0.25]),
+        "original": model,
+    }
+    rows = []
+    for chain, kept in models.items():
+        kept.save(folder / f"{chain}.keras")
+        rows.append(
+            {"model": "tiny", "chain": chain, "accuracy": 0.5, "file": str(folder / f"{chain}.keras")}
+        )
+    (folder / "config.json").write_text(json.dumps({"data": "digits", "mean": 0.5, "std": 0.25}))
+    (tmp_path / "study.json").write_text(json.dumps({"rows": rows}))
+    return tmp_path / "study.json"
+
+
+@pytest.mark.slow
+def test_a_study(written):
+    report = study.study(written, blocks=2, runs=2)
+    found = [(row["chain"], row["preset"]) for row in report["rows"]]
+    assert found == [
+        ("original", "float32"), ("original", "float16"), ("original", "dynamic"),
+        ("small", "float32"), ("small", "dynamic"), ("int8 after training", "int8"),
+    ]  # fmt: skip
+    first = report["rows"][0]
+    assert first["ratio"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    for row in report["rows"]:
+        assert row["points"] == pytest.approx(100 * (0.5 - row["accuracy"]), abs=1e-3)
+        assert row["agreement"] >= 0.95  # with the Keras model of its own row, on all 355 images
+        assert row["ratio"]["value"] == pytest.approx(row["p50_ms"] / first["p50_ms"], rel=0.5)
+        file = written.parent / "artifacts" / row["file"].split("/")[-1]
+        assert file.stat().st_size == row["bytes"]
+        assert json.loads(file.with_suffix(".json").read_text())["parity"]["samples"] == 355
+    assert report["device"]["cpu"]
+    assert json.loads((written.parent / "artifacts.json").read_text()) == report
+    lines = study.table(report["rows"]).splitlines()
+    assert len(lines) == 1 + 6 and "int8 after training" in lines[-1] and "1.00 [1.00, 1.00]" in lines[1]
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", '{"rows": [{"chain": "original"}]}'])
+def test_what_is_no_study(tmp_path, content):
+    (tmp_path / "study.json").write_text(content)
+    with pytest.raises(ValueError, match=r"study\.json is no study of training\.compression_study"):
+        study.study(tmp_path / "study.json")
