@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import os
 import re
 import signal
@@ -44,13 +45,27 @@ def run(main, uses_keras=True, argument=None):
             print("interrupted; nothing half-written was left", file=sys.stderr)
             sys.exit(130)
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
+    _raise_on(signal.SIGINT, KeyboardInterrupt())
+    _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     try:
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:
         _leave(end.code)
+
+
+def _raise_on(signal_number, error):
+    """Raises an error when the signal comes; after a callback of the garbage collector, where it is lost."""
+
+    def handler(_, frame):
+        callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+        if frame is None or frame.f_code not in callbacks:
+            raise error
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+
+    signal.signal(signal_number, handler)
 
 
 def _leave(code):

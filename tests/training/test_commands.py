@@ -148,3 +148,24 @@ def test_quietly_hides_success_and_shows_failure(capfd):
         os.write(2, b"what happened")
         raise KeyError
     assert capfd.readouterr().err == "what happened"
+
+
+def test_ctrl_c_within_the_garbage_collector_is_not_lost():
+    """Python prints, and drops, an exception in a callback of its garbage collector; JAX has such one."""
+    code = """
+import gc, os, signal, time
+sent = []
+def callback(phase, info):
+    if not sent:
+        sent.append(os.kill(os.getpid(), signal.SIGINT))
+    for _ in range(1000): pass  # the handler runs here
+def main(_):
+    gc.callbacks.append(callback)
+    gc.collect()
+    time.sleep(10)
+    print("went on")
+commands.run(main, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == 130
+    assert result.stderr == "interrupted; nothing half-written was left\n" and result.stdout == ""

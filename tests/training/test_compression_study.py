@@ -16,7 +16,8 @@ SMALL = {"filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 
 
 def small_config():
     config = compress_study_digits.get_config()
-    config.training.update({"image_shape": (8, 8, 1), "batch_size": 200, "epochs": 1, "augmentation": ()})
+    config.training.update({"image_shape": (8, 8, 1), "batch_size": 200, "augmentation": ()})
+    config.training.update({"epochs": 1, "warmup_epochs": 0})
     config.models = {"hsvit_tiny": {"arguments": {**SMALL, "num_heads": 2}, "slim": {"groups": 1}}}
     config.chains = {
         "int8 after training": (("quantize", {"epochs": 0}),),
