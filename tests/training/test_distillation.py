@@ -218,9 +218,9 @@ def test_a_student_learns_to_decide_as_its_teacher(images):
     wrong = np.eye(CLASSES, dtype="float32")[(predicted(teacher, images).argmin(-1))]
     distiller = Distiller(student, teacher, alpha=1.0, temperature=2.0)
     distiller.compile(keras.optimizers.Adam(0.1), loss=keras.losses.CategoricalCrossentropy(from_logits=True))
-    distiller.fit(images, wrong, epochs=40, batch_size=32, verbose=0)
+    distiller.fit(images, wrong, epochs=200, batch_size=32, verbose=0)
     agreement = (predicted(student, images).argmax(-1) == predicted(teacher, images).argmax(-1)).mean()
-    assert agreement >= 30 / 32
+    assert agreement >= 31 / 32  # both are linear
 
 
 def test_a_student_in_half_precision_learns_from_a_teacher_in_full_compiled_by_xla(images, labels):
