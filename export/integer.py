@@ -14,10 +14,14 @@ from keras import layers
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
-from hsvit_keras.layers import ClassToken, SequencePooling
+from hsvit_keras.layers import ClassToken, SequencePooling, SoftmaxAttention
 
 _KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.DepthwiseConv2D, layers.Dense, layers.EinsumDense)
-_ONE_OPERATION = (layers.Activation, layers.ReLU, layers.Softmax, ActivationRange, SequencePooling)
+_AVERAGES = (layers.AveragePooling1D, layers.AveragePooling2D)
+# What is a single operation to the converter: a range in front makes it one of integers.
+_ONE_OPERATION = (*_AVERAGES, SequencePooling, layers.Activation, layers.ReLU, layers.Softmax)
+# A range behind them does the same: softmax has a fixed range, and a pooling that of its output.
+_LED_BY_THEIR_OUTPUT = (*_AVERAGES, SoftmaxAttention)
 
 
 def check_ranges(model):
@@ -47,10 +51,10 @@ def constant_form(layer):
 
 
 def needs_barrier(layer, graph):
-    """Whether the converter would compute a float layer with integers, since it reads a range.
-
-    Two ranges behind one another, too, are more than the converter understands.
-    """
+    """Whether the converter would compute a float layer with integers, for the ranges around it."""
+    if isinstance(layer, ActivationRange):
+        (source,) = graph.producers(layer)
+        return isinstance(source, _LED_BY_THEIR_OUTPUT) or _is_range(source, graph)
     if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
         return False
     return any(_is_range(source, graph) for source in graph.producers(layer))

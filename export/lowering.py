@@ -18,7 +18,7 @@ from export import integer
 from hsvit_keras.compression import fold_batch_norm
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
 from hsvit_keras.compression.quantization import is_quantized
-from hsvit_keras.compression.quantized_layers import QuantizedLayer
+from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.layers import SoftmaxAttention
 
@@ -66,7 +66,7 @@ def _to_inference_layers(model, batch_size, normalization):
     def replace(layer):
         if constant := integer.constant_form(layer):
             return constant, []
-        stock = layer.to_stock() if isinstance(layer, QuantizedLayer) else layer
+        stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
         if layer.name in barriers:
             weights = integer.behind_barrier(weights)

@@ -12,7 +12,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression.folding import fold_batch_norm
-from hsvit_keras.compression.quantized_layers import QuantizedLayer
+from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.schemes import scheme_named
@@ -101,7 +101,7 @@ def remove_quantization(model):
         raise ValueError(f"{model.name!r} is not quantized: there is nothing to remove")
 
     def replace(layer):
-        return layer.to_stock() if isinstance(layer, QuantizedLayer) else None
+        return layer.to_stock() if isinstance(layer, RoundedWeights) else None
 
     def call(layer, *args, **kwargs):
         return args[0] if isinstance(layer, ActivationRange) else layer(*args, **kwargs)
@@ -111,7 +111,7 @@ def remove_quantization(model):
 
 def is_quantized(model):
     """Whether `quantize_aware` made the model."""
-    return any(isinstance(layer, ActivationRange | QuantizedLayer) for layer in model.layers)
+    return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in model.layers)
 
 
 def _with_activations_apart(model, scheme):
@@ -140,7 +140,7 @@ def _with_activations_apart(model, scheme):
 def _with_ranges(graph, scheme, wanted):
     """The graph with quantized layers for those named in `wanted`, and the ranges that they need."""
     sites, symmetric = _sites(graph, scheme, wanted)
-    stand_ins, ranges = {**scheme.integer, **scheme.partly}, {}
+    ranges = {}
 
     def ranged(tensor, name):
         if name not in sites:
@@ -160,8 +160,8 @@ def _with_ranges(graph, scheme, wanted):
         return ranged(tensor, source.name) if isinstance(source, layers.InputLayer) else tensor
 
     def replace(layer):
-        stand_in = stand_ins.get(type(layer), type(layer))
-        if layer.name in wanted and issubclass(stand_in, QuantizedLayer):
+        stand_in = scheme.integer.get(type(layer), type(layer))
+        if layer.name in wanted and issubclass(stand_in, RoundedWeights):
             return stand_in.from_stock(layer, scheme.weight_bits)
         return None
 

@@ -7,10 +7,10 @@ import keras
 from keras import layers, ops
 
 from hsvit_keras.compression.ranges import check_bits
-from hsvit_keras.layers import ClassToken, PositionEmbedding, SoftmaxAttention
+from hsvit_keras.layers import ClassToken, PositionEmbedding
 
 
-class QuantizedLayer:
+class RoundedWeights:
     """What makes a layer the quantized form of a stock class, in front of which it stands in the bases.
 
     Args:
@@ -22,6 +22,16 @@ class QuantizedLayer:
         check_bits("weight_bits", weight_bits)
         super().__init__(*args, **kwargs)
         self.weight_bits = weight_bits
+
+    def call(self, inputs):
+        # The stock layer reads its weights and finds the rounded ones, whatever it does with them.
+        values = [(weight, self.rounded(weight)) for weight in self.weights]
+        with keras.StatelessScope(state_mapping=values):
+            return super().call(inputs)
+
+    def rounded(self, weight):
+        """The value of a weight that the layer computes with."""
+        raise NotImplementedError
 
     @classmethod
     def from_stock(cls, layer, weight_bits):
@@ -37,20 +47,6 @@ class QuantizedLayer:
 
     def get_config(self):
         return {**super().get_config(), "weight_bits": self.weight_bits}
-
-
-class RoundedWeights(QuantizedLayer):
-    """Computes with what `rounded` makes of each weight."""
-
-    def call(self, inputs):
-        # The stock layer reads its weights and finds the rounded ones, whatever it does with them.
-        values = [(weight, self.rounded(weight)) for weight in self.weights]
-        with keras.StatelessScope(state_mapping=values):
-            return super().call(inputs)
-
-    def rounded(self, weight):
-        """The value of a weight that the layer computes with."""
-        raise NotImplementedError
 
 
 class RoundedKernel(RoundedWeights):
@@ -132,13 +128,3 @@ class QuantizedClassToken(RoundedConstant, ClassToken):
 @keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedPositionEmbedding(RoundedConstant, PositionEmbedding):
     """`PositionEmbedding` with rounded positions."""
-
-
-@keras.saving.register_keras_serializable("hsvit_keras")
-class QuantizedSoftmaxAttention(QuantizedLayer, SoftmaxAttention):
-    """`SoftmaxAttention` whose attention weights, from 0 to 1, are rounded before they meet the values."""
-
-    def attention_weights(self, query, key):
-        weights, levels = super().attention_weights(query, key), 2**self.weight_bits
-        rounded = ops.minimum(ops.round(weights * levels), levels - 1) / levels
-        return weights + ops.stop_gradient(rounded - weights)

@@ -26,8 +26,6 @@ class Scheme:
             outputs of these layers get ranges.
         transparent: classes that move values and compute none: their outputs have the range of their input.
         floating: classes that are known to stay float.
-        partly: mapping from classes among these to a quantized class that computes a part of its work, not
-            its inputs and outputs, with integers.
         symmetric: mapping from a class to the indices of the arguments whose ranges have zero in their
             middle. Products of two activations need that on the right side.
         weight_bits: int, of kernels and constants.
@@ -39,7 +37,6 @@ class Scheme:
     integer: Mapping
     transparent: tuple
     floating: tuple
-    partly: Mapping
     symmetric: Mapping
     weight_bits: int = 8
     activation_bits: int = 8
@@ -55,9 +52,9 @@ class Scheme:
 _ATTENTION = (ours.SoftmaxAttention, ours.LinformerAttention, ours.PerformerAttention, ours.NystromAttention)
 
 SCHEMES = {
-    # Convolutions, projections, residual adds and mixing the values compute with 8 bits. Normalization, the
-    # scores of attention, softmax and GELU stay float: phones have no fast integer form of them, and
-    # normalization loses accuracy in 8 bits.
+    # Convolutions, projections and residual adds compute with 8 bits. Normalization, GELU and the core of
+    # attention stay float: phones have no fast integer form of them, normalization loses accuracy in 8 bits,
+    # and integer attention weights are multiples of 1/256, too coarse for a look at hundreds of tokens.
     "int8": Scheme(
         integer={
             layers.Conv1D: quantized.QuantizedConv1D,
@@ -76,8 +73,6 @@ SCHEMES = {
         transparent=(
             ours.FirstToken,
             ours.TokenRange,
-            layers.AveragePooling1D,
-            layers.AveragePooling2D,
             layers.Dropout,
             layers.Flatten,
             layers.GlobalMaxPooling2D,
@@ -99,6 +94,8 @@ SCHEMES = {
             ours.TileTokens,
             layers.Activation,
             layers.Average,
+            layers.AveragePooling1D,
+            layers.AveragePooling2D,
             layers.BatchNormalization,
             layers.InputLayer,
             layers.LayerNormalization,
@@ -106,7 +103,6 @@ SCHEMES = {
             layers.Rescaling,
             layers.Softmax,
         ),
-        partly={ours.SoftmaxAttention: quantized.QuantizedSoftmaxAttention},
         symmetric={attention: (1, 2) for attention in _ATTENTION},
     ),
 }

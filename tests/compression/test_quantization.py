@@ -10,13 +10,12 @@ from keras import layers
 import hsvit_keras
 from hsvit_keras import calibrate, quantize_aware, remove_quantization
 from hsvit_keras.compression.quantized_layers import (
-    QuantizedLayer,
-    QuantizedSoftmaxAttention,
     RoundedConstant,
     RoundedKernel,
+    RoundedWeights,
 )
 from hsvit_keras.compression.ranges import ranges_of
-from hsvit_keras.layers import ClassToken, PositionEmbedding, SoftmaxAttention
+from hsvit_keras.layers import ClassToken, PositionEmbedding
 from tests.models.small import each_kind, small_model
 
 
@@ -177,24 +176,10 @@ def test_constants_are_rounded_to_their_range():
     np.testing.assert_allclose(answer / scale, np.round(answer / scale), atol=1e-3)
 
 
-def test_attention_weights_are_rounded_to_256ths():
-    query, key, value = np.random.default_rng(0).normal(size=(3, 1, 5, 8)).astype("float32")
-    stock = SoftmaxAttention(2)
-    rounded = QuantizedSoftmaxAttention.from_stock(stock, 8)
-    for layer in (stock, rounded):
-        layer.build(query.shape, key.shape, value.shape)
-    exact = np.asarray(stock.attention_weights(query, key))
-    expected = np.minimum(np.round(exact * 256), 255) / 256
-    np.testing.assert_allclose(np.asarray(rounded.attention_weights(query, key)), expected, atol=1e-6)
-    sure = np.asarray(rounded.attention_weights(100 * query, 100 * key))
-    assert sure.max() == pytest.approx(255 / 256)
-    assert type(rounded.to_stock()) is SoftmaxAttention
-
-
 def test_bits_of_a_scheme():
     scheme = dataclasses.replace(hsvit_keras.SCHEMES["int8"], weight_bits=4, activation_bits=6, percent=99.0)
     quantized = quantize_aware(small_model("hsvit_tiny"), scheme)
-    assert {layer.weight_bits for layer in quantized.layers if isinstance(layer, QuantizedLayer)} == {4}
+    assert {layer.weight_bits for layer in quantized.layers if isinstance(layer, RoundedWeights)} == {4}
     assert {(layer.bits, layer.percent) for layer in ranges_of(quantized)} == {(6, 99.0)}
     with pytest.raises(ValueError, match="weight_bits has to be an integer from 2 to 16; received"):
         dataclasses.replace(scheme, weight_bits=1)

@@ -49,7 +49,7 @@ def test_every_family(name):
     assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
     assert (found["partitions"], found["fully_delegated"]) == (1, True)
     parity = statistics.agreement(np.asarray(quantized(given, training=False)), answers_of(content, given))
-    assert parity["cosine"] > 0.998
+    assert parity["cosine"] > 0.999
     # Each kernel that the scheme rounds is one of integers, and no other is.
     rounded = [layer.kernel for layer in quantized.layers if isinstance(layer, RoundedKernel)]
     assert sorted(kernels(content)["int8"]) == sorted(int(np.prod(kernel.shape)) for kernel in rounded)
@@ -74,12 +74,12 @@ def expected_scale(layer):
 
 
 def test_the_ranges_are_the_tensor_scales():
-    """Each of them, and but for softmax, whose 256ths are fixed, no others: the converter adds none."""
+    """Each of them, and no others: the converter adds none of its own."""
     model = grown_model("hsvit_tiny")
     quantized = hsvit_keras.calibrate(model, [images(model)])
     content = tflite.convert(lower(quantized), "int8")
     found = scales_and_zero_points(content)
-    expected = [(1 / 256, -128), *(expected_scale(layer) for layer in ranges_of(quantized))]
+    expected = [expected_scale(layer) for layer in ranges_of(quantized)]
     for scale, zero_point in expected:
         assert any(np.isclose(scale, s, rtol=1e-6) and zero_point == z for s, z in found), (scale, zero_point)
     for scale, zero_point in found:
