@@ -1,0 +1,99 @@
+package org.hsvit.benchmark.bundle;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+/** Models, which of them to compare, and images to show them. */
+public final class Bundle {
+  private final String name;
+  private final String runtime;
+  private final List<String> classNames;
+  private final List<LabeledImage> images;
+  private final Map<String, ModelFile> models;
+  private final List<Pair> pairs;
+  private final BundleSource source;
+
+  Bundle(
+      String name,
+      String runtime,
+      List<String> classNames,
+      List<LabeledImage> images,
+      Map<String, ModelFile> models,
+      List<Pair> pairs,
+      BundleSource source) {
+    this.name = name;
+    this.runtime = runtime;
+    this.classNames = classNames;
+    this.images = images;
+    this.models = models;
+    this.pairs = pairs;
+    this.source = source;
+  }
+
+  /**
+   * Reads the {@code bundle.json} of a source. The files it names are not looked at.
+   *
+   * @throws BundleException a field is missing or wrong; the message names it and its value
+   * @throws IOException the file cannot be read
+   */
+  public static Bundle read(BundleSource source) throws IOException {
+    throw new UnsupportedOperationException();
+  }
+
+  /** What it is about, such as {@code hsvit_tiny on digits}. */
+  public String name() {
+    return name;
+  }
+
+  /** The TFLite version that its models were made for, such as {@code 2.16}. */
+  public String runtime() {
+    return runtime;
+  }
+
+  /** Names of the classes, in the order of the models' outputs; empty where they are not known. */
+  public List<String> classNames() {
+    return classNames;
+  }
+
+  /** The images, in the order of the references' rows; may be empty. */
+  public List<LabeledImage> images() {
+    return images;
+  }
+
+  public List<Pair> pairs() {
+    return pairs;
+  }
+
+  /**
+   * The pair of a name.
+   *
+   * @throws BundleException there is none; the message lists those there are
+   */
+  public Pair pair(String name) throws BundleException {
+    for (Pair pair : pairs) {
+      if (pair.name.equals(name)) {
+        return pair;
+      }
+    }
+    throw new BundleException("bundle " + this.name + " has no pair " + name);
+  }
+
+  /**
+   * The model of a file name.
+   *
+   * @throws BundleException there is none
+   */
+  public ModelFile model(String file) throws BundleException {
+    ModelFile model = models.get(file);
+    if (model == null) {
+      throw new BundleException("bundle " + name + " has no model " + file);
+    }
+    return model;
+  }
+
+  /** Where its files are. */
+  public BundleSource source() {
+    return source;
+  }
+}

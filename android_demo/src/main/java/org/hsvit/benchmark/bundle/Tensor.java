@@ -1,0 +1,55 @@
+package org.hsvit.benchmark.bundle;
+
+/** Shape and number format of what a model takes or gives. */
+public final class Tensor {
+  /** Number formats that the app can hand to a model and fetch from it. */
+  public enum Type {
+    FLOAT32(4, 0, 0),
+    INT8(1, -128, 127),
+    UINT8(1, 0, 255);
+
+    /** Size of one number, bytes. */
+    public final int bytes;
+
+    /** Smallest and largest number; both 0 for floats. */
+    public final int min;
+
+    public final int max;
+
+    Type(int bytes, int min, int max) {
+      this.bytes = bytes;
+      this.min = min;
+      this.max = max;
+    }
+
+    /** Its name in bundles and reports, {@code float32}. */
+    @Override
+    public String toString() {
+      return name().toLowerCase(java.util.Locale.ROOT);
+    }
+  }
+
+  public final int[] shape;
+  public final Type type;
+
+  /** A level q stands for {@code (q - zeroPoint) * scale}; a scale of 0 marks a tensor without a grid. */
+  public final float scale;
+
+  public final int zeroPoint;
+
+  public Tensor(int[] shape, Type type, float scale, int zeroPoint) {
+    this.shape = shape;
+    this.type = type;
+    this.scale = scale;
+    this.zeroPoint = zeroPoint;
+  }
+
+  /** The count of numbers in it. */
+  public int elements() {
+    int count = 1;
+    for (int size : shape) {
+      count *= size;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,19 @@
+package org.hsvit.benchmark.measure;
+
+/** A model that cannot be measured: damaged, refused by the runtime, or not what its bundle says. */
+public final class ModelException extends Exception {
+  /** The model's file name. */
+  public final String file;
+
+  /**
+   * @param message for the user; says which file and what is wrong with it
+   */
+  public ModelException(String file, String message) {
+    this(file, message, null);
+  }
+
+  public ModelException(String file, String message, Throwable cause) {
+    super(message, cause);
+    this.file = file;
+  }
+}

@@ -1,0 +1,15 @@
+package org.hsvit.benchmark.measure;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/** Reads image files. */
+public interface PictureDecoder {
+  /**
+   * Decodes an image as it is, without resizing.
+   *
+   * @param channels 1 for gray, 3 for RGB
+   * @throws IOException it is damaged or no image
+   */
+  Picture decode(InputStream file, int channels) throws IOException;
+}

@@ -1,0 +1,19 @@
+package org.hsvit.benchmark.measure;
+
+/** Median latency of the mobile model over that of the original: below 1, mobile is faster. */
+public final class Ratio {
+  public final double value;
+
+  /** Ends of the interval; null for a single block, which tells nothing of the spread. */
+  public final Double low;
+
+  public final Double high;
+  public final double confidence;
+
+  Ratio(double value, Double low, Double high, double confidence) {
+    this.value = value;
+    this.low = low;
+    this.high = high;
+    this.confidence = confidence;
+  }
+}

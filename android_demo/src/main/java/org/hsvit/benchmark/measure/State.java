@@ -1,0 +1,32 @@
+package org.hsvit.benchmark.measure;
+
+/** What may change while measuring. Null stands for what the phone does not tell. */
+public final class State {
+  /** Milliseconds since 1970. */
+  public final long time;
+
+  /** 0 none, 1 light, 2 moderate, 3 severe, 4 critical, 5 emergency, 6 shutdown. */
+  public final Integer thermalStatus;
+
+  /** 1 is where throttling becomes severe. */
+  public final Double thermalHeadroom;
+
+  public final Double batteryPercent;
+  public final Boolean charging;
+  public final Boolean powerSave;
+
+  public State(
+      long time,
+      Integer thermalStatus,
+      Double thermalHeadroom,
+      Double batteryPercent,
+      Boolean charging,
+      Boolean powerSave) {
+    this.time = time;
+    this.thermalStatus = thermalStatus;
+    this.thermalHeadroom = thermalHeadroom;
+    this.batteryPercent = batteryPercent;
+    this.charging = charging;
+    this.powerSave = powerSave;
+  }
+}

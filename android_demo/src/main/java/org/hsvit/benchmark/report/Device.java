@@ -1,0 +1,66 @@
+package org.hsvit.benchmark.report;
+
+import java.util.List;
+import java.util.Map;
+
+/** What does not change while measuring: the phone, and the program that measures. */
+public final class Device {
+  /** Maker and model. */
+  public final String name;
+
+  /** CPU or SoC; null where the phone does not tell. */
+  public final String cpu;
+
+  /** Such as {@code arm64-v8a}. */
+  public final String architecture;
+
+  public final int cores;
+
+  /** Instruction sets that decide which kernels run, as Linux names them; null where it does not tell. */
+  public final List<String> features;
+
+  /** Version of Android, such as {@code 14}, and its API level. */
+  public final String osVersion;
+
+  public final int apiLevel;
+  public final long memoryBytes;
+
+  /** Version of the app. */
+  public final String appVersion;
+
+  /** Whether the app was built for debugging. */
+  public final boolean debugBuild;
+
+  /** Such as {@code Java 17}. */
+  public final String language;
+
+  /** Versions of the libraries in use. */
+  public final Map<String, String> packages;
+
+  public Device(
+      String name,
+      String cpu,
+      String architecture,
+      int cores,
+      List<String> features,
+      String osVersion,
+      int apiLevel,
+      long memoryBytes,
+      String appVersion,
+      boolean debugBuild,
+      String language,
+      Map<String, String> packages) {
+    this.name = name;
+    this.cpu = cpu;
+    this.architecture = architecture;
+    this.cores = cores;
+    this.features = features;
+    this.osVersion = osVersion;
+    this.apiLevel = apiLevel;
+    this.memoryBytes = memoryBytes;
+    this.appVersion = appVersion;
+    this.debugBuild = debugBuild;
+    this.language = language;
+    this.packages = packages;
+  }
+}

@@ -1,0 +1,19 @@
+package org.hsvit.benchmark.report;
+
+/** What makes numbers less than they seem. */
+public final class Warning {
+  /** One of the schema's codes, such as {@code wrong_answers}. */
+  public final String code;
+
+  /** The model it is about, as the report names it; null for all. */
+  public final String model;
+
+  /** For the user, in English as the report is. */
+  public final String message;
+
+  Warning(String code, String model, String message) {
+    this.code = code;
+    this.model = model;
+    this.message = message;
+  }
+}
