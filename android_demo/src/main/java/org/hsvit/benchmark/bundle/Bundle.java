@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.bundle;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -38,7 +39,7 @@ public final class Bundle {
    * @throws IOException the file cannot be read
    */
   public static Bundle read(BundleSource source) throws IOException {
-    throw new UnsupportedOperationException();
+    return new BundleParser(source).parse();
   }
 
   /** What it is about, such as {@code hsvit_tiny on digits}. */
@@ -71,12 +72,15 @@ public final class Bundle {
    * @throws BundleException there is none; the message lists those there are
    */
   public Pair pair(String name) throws BundleException {
+    List<String> names = new ArrayList<>();
     for (Pair pair : pairs) {
       if (pair.name.equals(name)) {
         return pair;
       }
+      names.add(pair.name);
     }
-    throw new BundleException("bundle " + this.name + " has no pair " + name);
+    throw new BundleException(
+        "bundle " + this.name + " has no pair " + name + ", it has " + String.join(", ", names));
   }
 
   /**

@@ -1,0 +1,56 @@
+package org.hsvit.benchmark.bundle;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** The bytes of a bundle's files, and whether they are what the bundle says. */
+public final class Contents {
+  private Contents() {}
+
+  /** All bytes of a file. */
+  public static byte[] read(BundleSource source, String file) throws IOException {
+    try (InputStream stream = source.open(file)) {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream(Math.max(32, stream.available()));
+      byte[] buffer = new byte[1 << 16];
+      for (int count = stream.read(buffer); count >= 0; count = stream.read(buffer)) {
+        bytes.write(buffer, 0, count);
+      }
+      return bytes.toByteArray();
+    }
+  }
+
+  /** The SHA-256 of bytes, 64 hexadecimal digits. */
+  public static String sha256(byte[] bytes) {
+    try {
+      StringBuilder digits = new StringBuilder();
+      for (byte part : MessageDigest.getInstance("SHA-256").digest(bytes)) {
+        digits.append(Character.forDigit(part >> 4 & 15, 16)).append(Character.forDigit(part & 15, 16));
+      }
+      return digits.toString();
+    } catch (NoSuchAlgorithmException error) {
+      throw new AssertionError("every Java has SHA-256", error);
+    }
+  }
+
+  /**
+   * Checks that a model's file is the one that its bundle is about.
+   *
+   * @throws BundleException its size or SHA-256 is another
+   * @throws IOException it cannot be read
+   */
+  public static void check(ModelFile model, BundleSource source) throws IOException {
+    byte[] bytes = read(source, model.file);
+    if (bytes.length != model.bytes) {
+      throw new BundleException(
+          model.file + " holds " + bytes.length + " bytes, bundle.json says " + model.bytes);
+    }
+    String sha256 = sha256(bytes);
+    if (!sha256.equals(model.sha256)) {
+      throw new BundleException(
+          model.file + " has SHA-256 " + sha256 + ", bundle.json says " + model.sha256);
+    }
+  }
+}

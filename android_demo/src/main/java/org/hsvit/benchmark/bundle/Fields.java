@@ -1,0 +1,136 @@
+package org.hsvit.benchmark.bundle;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.json.JSONArray;
+import org.json.JSONObject;
+
+/** The fields of a JSON object, read strictly: errors name the place, the value and what would be right. */
+final class Fields {
+  private final JSONObject object;
+  private final String place;
+
+  /**
+   * @param place where the object is, as error messages begin: {@code bundle.json: models[0].}
+   */
+  Fields(JSONObject object, String place) {
+    this.object = object;
+    this.place = place;
+  }
+
+  /** Whether a field is missing or null. */
+  boolean isNull(String name) {
+    return object.isNull(name);
+  }
+
+  String text(String name) throws BundleException {
+    return as(String.class, name, "a text");
+  }
+
+  boolean flag(String name) throws BundleException {
+    return as(Boolean.class, name, "true or false");
+  }
+
+  /** An integer of at least {@code least} and at most {@code most}. */
+  long integer(String name, long least, long most) throws BundleException {
+    Object value = object.opt(name);
+    if (value instanceof Integer || value instanceof Long) {
+      long number = ((Number) value).longValue();
+      if (least <= number && number <= most) {
+        return number;
+      }
+    }
+    String limit = most == Long.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
+    throw wrong(name, "an integer " + limit);
+  }
+
+  double number(String name) throws BundleException {
+    return finite(name, object.opt(name));
+  }
+
+  Fields object(String name) throws BundleException {
+    return new Fields(as(JSONObject.class, name, "an object"), place + name + ".");
+  }
+
+  List<Fields> objects(String name) throws BundleException {
+    JSONArray array = as(JSONArray.class, name, "a list of objects");
+    List<Fields> objects = new ArrayList<>();
+    for (int i = 0; i < array.length(); i++) {
+      if (!(array.opt(i) instanceof JSONObject)) {
+        throw wrong(name + "[" + i + "]", array.opt(i), "an object");
+      }
+      objects.add(new Fields((JSONObject) array.opt(i), place + name + "[" + i + "]."));
+    }
+    return objects;
+  }
+
+  List<String> texts(String name) throws BundleException {
+    JSONArray array = as(JSONArray.class, name, "a list of texts");
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < array.length(); i++) {
+      if (!(array.opt(i) instanceof String)) {
+        throw wrong(name + "[" + i + "]", array.opt(i), "a text");
+      }
+      texts.add((String) array.opt(i));
+    }
+    return texts;
+  }
+
+  /** A list of numbers; a number alone counts as a list of one. */
+  List<Double> numbers(String name) throws BundleException {
+    if (object.opt(name) instanceof Number) {
+      return List.of(number(name));
+    }
+    return numbers(name, as(JSONArray.class, name, "a list of numbers"));
+  }
+
+  /** A list of lists of numbers. */
+  List<List<Double>> table(String name) throws BundleException {
+    JSONArray array = as(JSONArray.class, name, "a list of lists of numbers");
+    List<List<Double>> rows = new ArrayList<>();
+    for (int i = 0; i < array.length(); i++) {
+      String row = name + "[" + i + "]";
+      if (!(array.opt(i) instanceof JSONArray)) {
+        throw wrong(row, array.opt(i), "a list of numbers");
+      }
+      rows.add(numbers(row, (JSONArray) array.opt(i)));
+    }
+    return rows;
+  }
+
+  private List<Double> numbers(String name, JSONArray array) throws BundleException {
+    List<Double> numbers = new ArrayList<>();
+    for (int i = 0; i < array.length(); i++) {
+      numbers.add(finite(name + "[" + i + "]", array.opt(i)));
+    }
+    return numbers;
+  }
+
+  /** The parser of the framework takes NaN and Infinity for numbers. */
+  private double finite(String name, Object value) throws BundleException {
+    double number = value instanceof Number ? ((Number) value).doubleValue() : Double.NaN;
+    if (Double.isNaN(number) || Double.isInfinite(number)) {
+      throw wrong(name, value == null ? "missing" : value, "a number");
+    }
+    return number;
+  }
+
+  private <T> T as(Class<T> type, String name, String expected) throws BundleException {
+    Object value = object.opt(name);
+    if (!type.isInstance(value)) {
+      throw wrong(name, expected);
+    }
+    return type.cast(value);
+  }
+
+  /** The error of a field with a wrong value. */
+  BundleException wrong(String name, String expected) {
+    return wrong(name, object.has(name) ? object.opt(name) : "missing", expected);
+  }
+
+  private BundleException wrong(String name, Object value, String expected) {
+    String shown = String.valueOf(value);
+    shown = shown.length() > 80 ? shown.substring(0, 80) + "..." : shown;
+    return new BundleException(place + name + " is " + shown + ", it must be " + expected);
+  }
+}

@@ -1,0 +1,146 @@
+package org.hsvit.benchmark.measure;
+
+import java.util.Arrays;
+
+/**
+ * Statistics of latencies and of answers, those of {@code export/measuring/statistics.py}.
+ *
+ * <p>Equal samples give equal percentiles and equal ratios there and here, to the last digit.
+ */
+public final class Statistics {
+  private static final double CONFIDENCE = 0.95;
+  private static final int RESAMPLES = 2000;
+
+  private Statistics() {}
+
+  /**
+   * Latencies in short.
+   *
+   * @param latencies not empty, milliseconds
+   */
+  public static Summary summarize(double[] latencies) {
+    double[] sorted = latencies.clone();
+    Arrays.sort(sorted);
+    int count = sorted.length;
+    double mean = Arrays.stream(sorted).sum() / count;
+    double squares = Arrays.stream(sorted).map(value -> (value - mean) * (value - mean)).sum();
+    return new Summary(
+        count,
+        percentile(sorted, 5),
+        percentile(sorted, 50),
+        percentile(sorted, 90),
+        percentile(sorted, 95),
+        percentile(sorted, 99),
+        sorted[0],
+        mean,
+        sorted[count - 1],
+        count > 1 ? Math.sqrt(squares / (count - 1)) : 0);
+  }
+
+  /**
+   * A percentile: of n sorted values it lies at position {@code q / 100 * (n - 1)}, counted from 0, with
+   * linear interpolation. Written as NumPy computes it, so that rounding is the same.
+   */
+  static double percentile(double[] sorted, double q) {
+    double position = (sorted.length - 1) * (q / 100);
+    int below = (int) Math.floor(position);
+    double low = sorted[below];
+    double step = sorted[Math.min(below + 1, sorted.length - 1)] - low;
+    double part = position - below;
+    return part < 0.5 ? low + step * part : low + step - step * (1 - part);
+  }
+
+  /**
+   * Median latency of {@code mobile} over that of {@code original}, with a bootstrap interval over paired
+   * blocks: block i of both was measured side by side, so what disturbed one mostly disturbed the other.
+   *
+   * @param original blocks of latencies, milliseconds
+   * @param mobile as many blocks
+   */
+  public static Ratio ratioOfMedians(double[][] original, double[][] mobile) {
+    int count = original.length;
+    int[] all = new int[count];
+    Arrays.setAll(all, block -> block);
+    double value = ratio(original, mobile, all);
+    if (count < 2) {
+      return new Ratio(value, null, null, CONFIDENCE);
+    }
+    double[] ratios = new double[RESAMPLES];
+    for (int resample = 0; resample < RESAMPLES; resample++) {
+      ratios[resample] = ratio(original, mobile, draw(resample, count));
+    }
+    Arrays.sort(ratios);
+    double tail = 50 * (1 - CONFIDENCE);
+    return new Ratio(value, percentile(ratios, tail), percentile(ratios, 100 - tail), CONFIDENCE);
+  }
+
+  private static double ratio(double[][] original, double[][] mobile, int[] drawn) {
+    return median(mobile, drawn) / median(original, drawn);
+  }
+
+  private static double median(double[][] blocks, int[] drawn) {
+    double[] values = Arrays.stream(drawn).mapToObj(i -> blocks[i]).flatMapToDouble(Arrays::stream).toArray();
+    Arrays.sort(values);
+    return (values[(values.length - 1) / 2] + values[values.length / 2]) / 2;
+  }
+
+  /** One set of blocks drawn with replacement; the same in every run and in Python. */
+  static int[] draw(int resample, int count) {
+    int[] drawn = new int[count];
+    Arrays.setAll(drawn, i -> (int) ((random((long) resample * count + i) >>> 32) * count >>> 32));
+    return drawn;
+  }
+
+  /** Number n, counted from 0, of the generator SplitMix64 (Steele, Lea, Flood 2014) with the seed 0. */
+  private static long random(long n) {
+    long bits = (n + 1) * 0x9E3779B97F4A7C15L;
+    bits = (bits ^ bits >>> 30) * 0xBF58476D1CE4E5B9L;
+    bits = (bits ^ bits >>> 27) * 0x94D049BB133111EBL;
+    return bits ^ bits >>> 31;
+  }
+
+  /**
+   * How alike two models answer.
+   *
+   * @param expected the original's answers, one row for each image, all finite
+   * @param answers as many
+   */
+  public static Agreement agreement(float[][] expected, float[][] answers) {
+    int same = 0;
+    double difference = 0;
+    double product = 0;
+    double[] squares = new double[2];
+    for (int image = 0; image < expected.length; image++) {
+      same += argmax(expected[image]) == argmax(answers[image]) ? 1 : 0;
+      for (int i = 0; i < expected[image].length; i++) {
+        double theirs = expected[image][i];
+        double ours = answers[image][i];
+        difference = Math.max(difference, Math.abs(theirs - ours));
+        product += theirs * ours;
+        squares[0] += theirs * theirs;
+        squares[1] += ours * ours;
+      }
+    }
+    double lengths = Math.sqrt(squares[0]) * Math.sqrt(squares[1]);
+    double cosine = lengths > 0 ? product / lengths : difference == 0 ? 1 : 0;
+    return new Agreement(expected.length, (double) same / expected.length, difference, cosine);
+  }
+
+  /** Position of the largest value, the first of equal ones. */
+  static int argmax(float[] values) {
+    int best = 0;
+    for (int i = 1; i < values.length; i++) {
+      best = values[i] > values[best] ? i : best;
+    }
+    return best;
+  }
+
+  static boolean isFinite(float[] values) {
+    for (float value : values) {
+      if (Float.isNaN(value) || Float.isInfinite(value)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
