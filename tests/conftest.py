@@ -1,4 +1,4 @@
-"""What every test starts from: the same weights, and on JAX little to compile."""
+"""What every test starts from: the same seeds, and on JAX little to compile."""
 
 import os
 import random
@@ -14,9 +14,14 @@ from keras.src.initializers import random_initializers
 
 
 @pytest.fixture(autouse=True)
-def same_initial_weights():
-    """Keras takes the seeds of initial weights from Python's own generator."""
+def same_chance():
+    """The same initial weights, batches and dropout in every run: Keras draws from all of these."""
     random.seed(0)
+    np.random.seed(0)
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow
+
+        tensorflow.random.set_seed(0)
 
 
 class _NumpyGenerator:
