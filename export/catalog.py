@@ -127,6 +127,7 @@ def facts(name):
     from export import inspection, tflite
     from export.lowering import lower
     from hsvit_keras import create_model
+    from training.train import num_parameters
 
     keras.utils.clear_session()  # frees the model before
     model = create_model(name)
@@ -134,7 +135,7 @@ def facts(name):
         **origin(type(model)),
         "input": list(model.input_shape[1:]),
         "classes": model.output_shape[-1],
-        "parameters": sum(int(np.prod(weight.shape)) for weight in model.trainable_weights),
+        "parameters": num_parameters(model),
     }
     lowered = lower(model)
     contents = {preset: tflite.convert(lowered, preset) for preset in PRESETS}

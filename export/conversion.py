@@ -193,11 +193,11 @@ def _compare(request, model, answer, mean, std):
 
 def _in_float32(model):
     """The model itself, or a copy of a half-precision one: artifacts compute in float32."""
-    from hsvit_keras.compression.rewriting import rewrite
+    from hsvit_keras.compression.rewriting import with_dtype
 
     if all(layer.compute_dtype in ("float32", None) for layer in model.layers if layer.weights):
         return model
-    return rewrite(model, lambda layer: type(layer).from_config({**layer.get_config(), "dtype": "float32"}))
+    return with_dtype(model, "float32")
 
 
 def check_parity(parity, limits):

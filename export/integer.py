@@ -16,7 +16,10 @@ from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
 from hsvit_keras.layers import ClassToken, SequencePooling, SoftmaxAttention
 
-_KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.DepthwiseConv2D, layers.Dense, layers.EinsumDense)
+_INT8 = SCHEMES["int8"]
+_KERNEL_LAYERS = tuple(
+    stock for stock, quantized in _INT8.integer.items() if issubclass(quantized, RoundedKernel)
+)
 _AVERAGES = (layers.AveragePooling1D, layers.AveragePooling2D)
 # What is a single operation to the converter: a range in front makes it one of integers.
 _ONE_OPERATION = (*_AVERAGES, SequencePooling, layers.Activation, layers.ReLU, layers.Softmax)
@@ -61,7 +64,7 @@ def needs_barrier(layer, graph):
 
 
 def _is_range(layer, graph):
-    while type(layer) in SCHEMES["int8"].transparent:
+    while type(layer) in _INT8.transparent:
         (layer,) = graph.producers(layer)
     return isinstance(layer, ActivationRange)
 

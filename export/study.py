@@ -18,6 +18,8 @@ from training import commands, files, saved_models
 
 FLAGS = flags.FLAGS
 
+_ALL = 10**9  # more images than a test part has
+
 
 def define_flags():
     flags.DEFINE_string("study", None, "The study.json of training.compression_study.", required=True)
@@ -129,13 +131,10 @@ def _artifacts(row, path, data_dir):
         }
 
 
-_ALL = 10**9  # more images than a test part has
-
-
 def _images_of(row):
     """The image set and the normalization of the run that trained a model."""
-    values = json.loads(pathlib.Path(row["file"]).with_name("config.json").read_text())
-    return {"data": values["data"], "mean": values["mean"], "std": values["std"]}
+    values = saved_models.run_config_beside(row["file"])
+    return {name: values[name] for name in ("data", "mean", "std")}
 
 
 def _beside(path):

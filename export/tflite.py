@@ -40,7 +40,6 @@ PRESETS = {
     "dynamic": Preset("8-bit weights, activations quantized while running", {"cosine": 0.999}),
     "int8": Preset("8-bit weights and activations, by the ranges of the model", {"cosine": 0.999}),
 }
-_CALIBRATION_BATCH = 64
 # Older runtimes refuse Dense layers that are quantized for each output apart.
 _FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
 
@@ -58,10 +57,9 @@ def define_flags():
 
 
 def main(_):
-    calibration = FLAGS.calibration_data and Calibration(FLAGS.calibration_data, FLAGS.calibration_samples)
-    report = export(
-        conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime, FLAGS.integer_io, calibration or None
-    )
+    data, samples = FLAGS.calibration_data, FLAGS.calibration_samples
+    calibration = Calibration(data, samples) if data else None
+    report = export(conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime, FLAGS.integer_io, calibration)
     _print_summary(FLAGS.output, report)
 
 
@@ -109,7 +107,7 @@ def _quantized(model, request, calibration, mean, std):
     """The model with ranges: its own, or those of the calibration images."""
     from hsvit_keras import calibrate
     from hsvit_keras.compression.quantization import is_quantized
-    from training.data import load_dataset, sample_images
+    from training.data import load_dataset, sample_batches
 
     if calibration is None:
         if not is_quantized(model):
@@ -119,9 +117,8 @@ def _quantized(model, request, calibration, mean, std):
             )
         return model
     dataset = load_dataset(calibration.data, "train", request.data_dir)
-    count = min(calibration.samples, len(dataset))
-    images, _ = sample_images(dataset, count, image_shape=model.input_shape[1:], mean=mean, std=std)
-    return calibrate(model, np.array_split(images, -(-count // _CALIBRATION_BATCH)))
+    preparation = {"image_shape": model.input_shape[1:], "mean": mean, "std": std}
+    return calibrate(model, sample_batches(dataset, calibration.samples, **preparation))
 
 
 def convert(lowered, preset, runtime=None, integer_io=False):

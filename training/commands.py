@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import tempfile
+from logging import getLogger
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -103,6 +104,7 @@ def import_keras():
     try:
         with quietly():
             import keras  # noqa: F401
+        getLogger("tensorflow").setLevel("ERROR")  # it warns of many models in a process
     except (ImportError, ValueError) as error:
         raise ImportError(
             f"Keras cannot start on KERAS_BACKEND={os.environ.get('KERAS_BACKEND', 'tensorflow')}: {error}; "

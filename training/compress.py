@@ -31,6 +31,7 @@ from training import commands
 from training.files import replacing, write_json
 from training.recipe import differences
 from training.run_directory import RunDirectory
+from training.saved_models import load_model, run_config_beside
 
 FLAGS = flags.FLAGS
 
@@ -72,11 +73,10 @@ def compress(model, output, config, data_dir=None):
     from training import fitting, machine
     from training.compression_chain import chain
     from training.compression_table import measure, table
-    from training.saved_models import load_model
 
     model, output = pathlib.Path(model), pathlib.Path(output)
     _check_output(output)
-    original, run_values = load_model(model), _run_values(model)
+    original, run_values = load_model(model), run_config_beside(model)
     steps = chain(config, run_values, original.input_shape[1:])
     _check_beside(output, steps[0].values)
     _check_teachers(steps)
@@ -104,10 +104,10 @@ def compress(model, output, config, data_dir=None):
 
 def _do(step, source, original, folder, data_dir, keep_zeros):
     """Does one step, or what is left of it, and gives its row of the table."""
+    from hsvit_keras.compression.rewriting import with_dtype
     from training import fitting
     from training.compression_steps import STEPS, Task
     from training.compression_table import measure
-    from training.saved_models import load_model
 
     values = step.values
     begun = {**values, "step": step.name, "arguments": step.arguments, "source": _digest(source)}
@@ -119,7 +119,7 @@ def _do(step, source, original, folder, data_dir, keep_zeros):
     run.check_backend()
     random.seed(values["seed"])
     data = fitting.Data(values, data_dir)
-    model = _with_dtype(load_model(source), values["dtype"])
+    model = with_dtype(load_model(source), values["dtype"])
     model, callbacks = STEPS[step.name](model, Task(data, values), **step.arguments)
     if keep_zeros and step.name != "prune":
         from hsvit_keras.compression import prune
@@ -130,7 +130,7 @@ def _do(step, source, original, folder, data_dir, keep_zeros):
         learning = fitting.with_teachers(model, values, original)
         fitting.compile_model(learning, values, data.steps)
         fitting.fit(learning, run, begun, data, more_callbacks=callbacks)
-    model = _with_dtype(model, "float32")  # a copy without optimizer
+    model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)
     with commands.quietly(), replacing(folder / "model.keras") as temporary:
         model.save(temporary)
@@ -155,32 +155,8 @@ def _finished(folder, begun):
     return content["row"]
 
 
-def _with_dtype(model, policy):
-    """A copy whose layers have another dtype policy."""
-    import keras
-
-    from hsvit_keras.compression.rewriting import rewrite
-
-    def replace(layer):
-        if isinstance(layer, keras.layers.InputLayer | keras.Model):
-            return None
-        return type(layer).from_config({**layer.get_config(), "dtype": policy})
-
-    return rewrite(model, replace)
-
-
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _run_values(model):
-    """What the run that trained a model left in the config.json beside it."""
-    path = model.with_name("config.json")
-    try:
-        content = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) and "image_shape" in content else {}
 
 
 def _check_output(output):
@@ -192,11 +168,12 @@ def _check_output(output):
 
 def _check_beside(output, values):
     """Exporters take the normalization from the config.json beside a model: it has to be the right one."""
-    theirs = _run_values(output)
+    theirs = run_config_beside(output)
     for name in ("data", "mean", "std"):
-        if theirs and theirs[name] != values[name]:
+        found = theirs.get(name)
+        if theirs and found != values[name]:
             raise ValueError(
-                f"beside {output} lies the config.json of another run, with {name} {theirs[name]!r} and not "
+                f"beside {output} lies the config.json of another run, with {name} {found!r} and not "
                 f"{values[name]!r}: choose another folder"
             )
 
@@ -210,7 +187,7 @@ def _check_teachers(steps):
 
 def _write_beside(output, values, class_names):
     """What tells those who use the model of its images and classes, unless a run has told already."""
-    if not _run_values(output):
+    if not run_config_beside(output):
         write_json(output.with_name("config.json"), values)
         with replacing(output.with_name("labels.txt")) as temporary:
             temporary.write_text("".join(f"{name}\n" for name in class_names))

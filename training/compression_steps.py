@@ -2,11 +2,7 @@
 
 import inspect
 
-import numpy as np
-
-from training.data import sample_images
-
-_BATCH = 64
+from training.data import sample_batches
 
 
 def _finetune(model, task):
@@ -45,7 +41,7 @@ def _prune(model, task, *, sparsity=0.5, pattern="weight", scope="layer", skip=(
 def _quantize(model, task, *, scheme="int8", skip=(), images=512):
     from hsvit_keras.compression import FreezeRanges, calibrate, quantize_aware
 
-    model = calibrate(quantize_aware(model, scheme, _names(skip)), (x for x, _ in task.sample(images)))
+    model = calibrate(quantize_aware(model, scheme, _names(skip)), task.sample(images))
     return model, [FreezeRanges(task.epochs - task.epochs // 3)]
 
 
@@ -78,11 +74,8 @@ class Task:
 
     def sample(self, count):
         """Batches (images, labels) of some training images, spread over the classes."""
-        count = min(count, len(self._data.train_set))
         preparation = {key: self._values[key] for key in ("image_shape", "mean", "std")}
-        images, labels = sample_images(self._data.train_set, count, **preparation)
-        cuts = range(_BATCH, count, _BATCH)
-        return list(zip(np.split(images, cuts), np.split(labels, cuts), strict=True))
+        return sample_batches(self._data.train_set, count, **preparation)
 
 
 def _names(skip):

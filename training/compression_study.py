@@ -7,7 +7,6 @@ that is best on the test images, for that would be a choice in favour of the ori
 row for each model and chain, with the `.keras` file to export. A study that was killed goes on.
 """
 
-import logging
 import pathlib
 
 from absl import flags
@@ -31,7 +30,6 @@ def define_flags():
 def main(_):
     if FLAGS.config is None:
         raise ValueError("--config is needed: a file such as training/configs/compress_study_digits.py")
-    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # it warns of many models in one process
     study(FLAGS.config, FLAGS.workdir, FLAGS.models, FLAGS.data_dir)
 
 

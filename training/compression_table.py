@@ -1,14 +1,12 @@
 """What is measured of a model after each step of a compression, and the table of it."""
 
-import zlib
-
 import keras
-import numpy as np
 
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.quantized_layers import RoundedKernel
-from hsvit_keras.compression.sparsity import sparsity_report
+from hsvit_keras.compression.sparsity import sparsity_report, zipped_size
 from training.fitting import jit
+from training.train import num_parameters
 
 _COLUMNS = {
     "accuracy": "{:.4f}",
@@ -40,13 +38,15 @@ def measure(model, data, values):
         metrics=[keras.metrics.CategoricalAccuracy(name="accuracy")],
         jit_compile=jit(values["jit"]),
     )
+    size, zipped_bytes = zipped_size(_deployed(model))
     found = judged.evaluate(data.test(), steps=data.test_steps, verbose=0, return_dict=True)
     return {
         "accuracy": found["accuracy"],
         "loss": found["loss"],
         "multiply_adds": count_multiply_adds(model),
-        "parameters": sum(int(np.prod(weight.shape)) for weight in model.trainable_weights),
-        **_sizes(model),
+        "parameters": num_parameters(model),
+        "bytes": size,
+        "zipped_bytes": zipped_bytes,
         "sparsity": sparsity_report(model)["sparsity"],
     }
 
@@ -66,26 +66,9 @@ def table(rows):
     )
 
 
-def _sizes(model):
-    """Bytes of the weights as an artifact holds them, and as one gzip stream."""
-    packer = zlib.compressobj(wbits=31)
-    size = zipped = 0
-    for array in _deployed(model):
-        content = array.tobytes()
-        size, zipped = size + len(content), zipped + len(packer.compress(content))
-    return {"bytes": size, "zipped_bytes": zipped + len(packer.flush())}
-
-
 def _deployed(model):
+    """The weights as an artifact holds them."""
     kernels = {id(layer.kernel): layer for layer in model.layers if isinstance(layer, RoundedKernel)}
     for weight in model.weights:
         layer = kernels.get(id(weight))
-        yield keras.ops.convert_to_numpy(weight) if layer is None else _integers(layer)
-
-
-def _integers(layer):
-    """The rounded kernel, one byte a weight."""
-    rounded = keras.ops.convert_to_numpy(layer.rounded(layer.kernel))
-    largest = np.abs(rounded).max(layer.inputs_axes(), keepdims=True)
-    steps = 2 ** (layer.weight_bits - 1) - 1
-    return np.rint(rounded / np.maximum(largest, 1e-20) * steps).astype(np.int8)
+        yield keras.ops.convert_to_numpy(weight) if layer is None else layer.integer_kernel()

@@ -46,6 +46,24 @@ def _reason(error):
     return words if len(words) <= 300 else f"...{words[-300:]}"
 
 
+def run_config_beside(path):
+    """The config of the run that saved `path`, as its config.json holds it.
+
+    Args:
+        path: path of a model in the folder of a run of `training.train`.
+
+    Returns:
+        dict; empty where no run tells.
+    """
+    config = pathlib.Path(path).with_name("config.json")
+    try:
+        content = json.loads(config.read_text())
+    except (OSError, ValueError):
+        return {}
+    known = isinstance(content, dict) and {"mean", "std"} <= set(content)  # not some other program's
+    return content if known else {}
+
+
 def normalization_beside(path):
     """The mean and std, in units of 0..1, that the run which saved `path` normalized its images with.
 
@@ -55,14 +73,8 @@ def normalization_beside(path):
     Returns:
         (mean, std), each a float or a list with one float a channel; (0.0, 1.0) where no run tells.
     """
-    config = pathlib.Path(path).with_name("config.json")
-    try:
-        content = json.loads(config.read_text())
-    except (OSError, ValueError):
-        return 0.0, 1.0
-    if not isinstance(content, dict) or not {"mean", "std"} <= set(content):  # some other program's
-        return 0.0, 1.0
-    return content["mean"], content["std"]
+    config = run_config_beside(path)
+    return config.get("mean", 0.0), config.get("std", 1.0)
 
 
 def labels_beside(path):

@@ -6,9 +6,9 @@ The worst ones are candidates for `quantize_aware(model, skip=[...])`. Ranges ar
 once, and answers are compared with those of the float model on test images.
 """
 
-import logging
 import warnings
 
+import numpy as np
 from absl import flags
 
 from training import commands
@@ -35,10 +35,9 @@ def main(_):
     from training.saved_models import load_model
 
     commands.require_backend("tensorflow", "jax")
-    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # it warns of many models in one process
     model = load_model(FLAGS.model)
-    calibration, _ = _images(model, "train", FLAGS.calibration_samples)
-    images, labels = _images(model, "test", FLAGS.samples)
+    calibration = _batches(model, "train", FLAGS.calibration_samples)
+    images, labels = map(np.concatenate, zip(*_batches(model, "test", FLAGS.samples), strict=True))
     report = sensitivity(model, calibration, images, labels, FLAGS.scheme, progress=_progress)
     write_json(FLAGS.output, {"model": FLAGS.model, "data": FLAGS.data, "scheme": FLAGS.scheme, **report})
     print(table(report, FLAGS.worst))
@@ -50,8 +49,8 @@ def sensitivity(model, calibration, images, labels, scheme="int8", progress=lamb
 
     Args:
         model: `keras.Model` from images to logits, not quantized.
-        calibration: array of images `(count, height, width, channels)` to take the ranges from.
-        images: array of images to answer.
+        calibration: batches of images to take the ranges from, as `calibrate` takes them.
+        images: array of images `(count, height, width, channels)` to answer.
         labels: int array `(count,)`, their classes.
         scheme: `Scheme` or the name of one.
         progress: function `(done, total)`, called after each layer.
@@ -64,15 +63,13 @@ def sensitivity(model, calibration, images, labels, scheme="int8", progress=lamb
     Raises:
         ValueError: the model cannot be quantized, or there is no such scheme.
     """
-    import numpy as np
-
     from hsvit_keras import calibrate, quantize_aware
     from hsvit_keras.compression.ranges import ranges_of
     from hsvit_keras.compression.schemes import scheme_named
 
     kinds = scheme_named(scheme).integer
     whole = quantize_aware(model, scheme)
-    calibrate(whole, np.array_split(calibration, -(-len(calibration) // _BATCH)))
+    calibrate(whole, calibration)
     expected = model.predict(images, batch_size=_BATCH, verbose=0)
 
     def row(quantized):
@@ -108,14 +105,13 @@ def _accuracy(answers, labels):
     return float((answers.argmax(-1) == labels).mean())
 
 
-def _images(model, split, samples):
-    from training.data import load_dataset, sample_images
+def _batches(model, split, samples):
+    from training.data import load_dataset, sample_batches
     from training.saved_models import normalization_beside
 
     dataset = load_dataset(FLAGS.data, split, FLAGS.data_dir)
     mean, std = normalization_beside(FLAGS.model)
-    shape = model.input_shape[1:]
-    return sample_images(dataset, min(samples, len(dataset)), image_shape=shape, mean=mean, std=std)
+    return sample_batches(dataset, samples, image_shape=model.input_shape[1:], mean=mean, std=std)
 
 
 def _progress(done, total):

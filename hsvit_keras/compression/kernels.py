@@ -5,11 +5,12 @@ one for each group of a grouped projection.
 """
 
 import math
-import re
 
 import keras
 import numpy as np
 from keras import layers
+
+from hsvit_keras.compression import einsum
 
 _TRANSPOSED = layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose
 # Without depthwise convolutions: they hold few weights, of which each counts
@@ -91,7 +92,7 @@ def _axes(layer):
     """Three lists: the axes of the kernel's stack, of its inputs and of its outputs."""
     rank = len(layer.kernel.shape)
     if isinstance(layer, layers.EinsumDense):
-        inputs, kernel, outputs = re.split(",|->", layer.equation)
+        inputs, kernel, outputs = einsum.letters(layer)
         summed = [axis for axis, label in enumerate(kernel) if label not in outputs]
         new = [axis for axis, label in enumerate(kernel) if label in outputs and label not in inputs]
         return [axis for axis in range(rank) if axis not in summed + new], summed, new

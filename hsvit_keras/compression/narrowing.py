@@ -6,6 +6,7 @@ import math
 import keras
 from keras import layers
 
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.layers import (
@@ -93,7 +94,7 @@ def _can_be_narrow(layer, count):
     if isinstance(layer, JoinTokens):
         return layer.input[0].shape[1] >= count
     if isinstance(layer, layers.EinsumDense):
-        tokens, kernel, answers = layer.equation.replace("->", ",").split(",")
+        tokens, kernel, answers = einsum.letters(layer)
         return tokens[1] == answers[1] and tokens[1] not in kernel + (layer.bias_axes or "")
     if isinstance(layer, layers.LayerNormalization):
         return 1 not in (axis % len(layer.input.shape) for axis in layer.axis)

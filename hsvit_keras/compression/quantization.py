@@ -194,10 +194,10 @@ def _fused_activation(layer, graph):
     """The name of a ReLU that the artifact computes within the layer in front of it."""
     consumers = graph.consumers(layer)
     alone = len(consumers) == 1 and not graph.is_output(layer)
-    return consumers[0].name if alone and is_fusible(consumers[0]) else None
+    return consumers[0].name if alone and _is_fusible(consumers[0]) else None
 
 
-def is_fusible(layer):
+def _is_fusible(layer):
     """Whether a layer is a plain ReLU, or one that ends at 6."""
     if isinstance(layer, layers.Activation):
         return layer.activation in _WITHIN_INTEGERS
@@ -207,7 +207,8 @@ def is_fusible(layer):
 
 def _observe(model, ranges, batches):
     """The limits of each range on each batch, while nothing is rounded to a range."""
-    limits = [limit for layer in ranges for limit in layer.limits(keras.ops.cast(layer.input, "float32"))]
+    graph = Graph(model)
+    limits = [limit for layer in ranges for limit in layer.limits(_all_values(graph.arguments(layer)))]
     observer = keras.Model(model.inputs, limits)
     observed = []
     for batch in batches:
@@ -216,6 +217,14 @@ def _observe(model, ranges, batches):
     if not observed:
         raise ValueError("batches is empty: there is nothing to take the ranges from")
     return observed
+
+
+def _all_values(tensors):
+    """The values of one tensor, or of those of all calls of a layer."""
+    first, *others = [keras.ops.cast(tensor, "float32") for tensor in tensors]
+    if not others:
+        return first
+    return keras.ops.concatenate([keras.ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
 
 
 def _check_skip(skip, model):

@@ -6,6 +6,7 @@ Each is its stock layer in all else: same weights, same names, same shapes.
 import keras
 from keras import layers, ops
 
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.ranges import check_bits
 from hsvit_keras.layers import ClassToken, PositionEmbedding
 
@@ -61,6 +62,12 @@ class RoundedKernel(RoundedWeights):
             return ops.convert_to_tensor(weight)
         return round_kernel(weight, self.inputs_axes(), self.weight_bits)
 
+    def integer_kernel(self):
+        """The integers of the rounded kernel, an array of its shape."""
+        kernel = ops.cast(self.kernel, "float32")
+        integers = ops.round(kernel / _scale(kernel, self.inputs_axes(), self.weight_bits))
+        return ops.convert_to_numpy(integers).astype("int8" if self.weight_bits <= 8 else "int16")
+
 
 class RoundedConstant(RoundedWeights):
     """Rounds what is added to the activations as an activation is rounded: one range for the tensor."""
@@ -76,10 +83,14 @@ def round_kernel(kernel, inputs_axes, bits):
 
     Gradients pass as if there were no rounding.
     """
-    kernel, steps = ops.cast(kernel, "float32"), 2 ** (bits - 1) - 1
-    largest = ops.max(ops.abs(kernel), axis=inputs_axes, keepdims=True)
-    scale = ops.maximum(largest, 1e-20) / steps
+    kernel = ops.cast(kernel, "float32")
+    scale = _scale(kernel, inputs_axes, bits)
     return kernel + ops.stop_gradient(ops.round(kernel / scale) * scale - kernel)
+
+
+def _scale(kernel, inputs_axes, bits):
+    largest = ops.max(ops.abs(kernel), axis=inputs_axes, keepdims=True)
+    return ops.maximum(largest, 1e-20) / (2 ** (bits - 1) - 1)
 
 
 def constant_bounds(constant):
@@ -115,9 +126,8 @@ class QuantizedEinsumDense(RoundedKernel, layers.EinsumDense):
     """`EinsumDense` with a rounded kernel; a dense layer for each group is one."""
 
     def inputs_axes(self):
-        operands, output = self.equation.replace(" ", "").split("->")
-        kernel = operands.split(",")[1].replace("...", "")
-        return tuple(axis for axis, letter in enumerate(kernel) if letter not in output)
+        _, kernel, outputs = einsum.letters(self)
+        return tuple(axis for axis, letter in enumerate(kernel) if letter not in outputs)
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")

@@ -18,11 +18,13 @@ class Graph:
 
     def __init__(self, model):
         self.model = functional(model)
-        self._producers, self._consumers, self._calls = {}, {}, {}
+        self._tensors, self._producers, self._consumers, self._calls = {}, {}, {}, {}
         for node in itertools.chain.from_iterable(self.model._nodes_by_depth.values()):
             layer = node.operation
             self._calls[layer.name] = self._calls.get(layer.name, 0) + 1
-            sources = [tensor._keras_history.operation for tensor in node.arguments.keras_tensors]
+            tensors = node.arguments.keras_tensors
+            sources = [tensor._keras_history.operation for tensor in tensors]
+            self._tensors.setdefault(layer.name, []).extend(tensors)
             self._producers.setdefault(layer.name, []).extend(sources)
             for source in sources:
                 self._consumers.setdefault(source.name, []).append(layer)
@@ -31,6 +33,10 @@ class Graph:
     def producers(self, layer):
         """The layers whose outputs `layer` takes, in the order of its arguments."""
         return self._producers.get(layer.name, [])
+
+    def arguments(self, layer):
+        """The symbolic tensors that `layer` takes, of all its calls."""
+        return self._tensors.get(layer.name, [])
 
     def consumers(self, layer):
         """The layers that take the output of `layer`."""
@@ -101,6 +107,25 @@ def rewrite(model, replace=None, call=None, batch_size=None):
         if layer.name in weights:
             layer.set_weights(weights[layer.name])
     return copied
+
+
+def with_dtype(model, policy):
+    """A copy of a graph, with its weights, whose layers have another dtype policy.
+
+    Args:
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        policy: dtype policy or its name.
+
+    Returns:
+        A `keras.Model`. What is inside of a model within the model keeps its policy.
+    """
+
+    def replace(layer):
+        if isinstance(layer, keras.layers.InputLayer | keras.Model):
+            return None
+        return type(layer).from_config({**layer.get_config(), "dtype": policy})
+
+    return rewrite(model, replace)
 
 
 def _inputs(model, batch_size):

@@ -72,6 +72,7 @@ SCHEMES = {
         },
         transparent=(
             ours.FirstToken,
+            ours.GroupDropout,
             ours.TokenRange,
             layers.Dropout,
             layers.Flatten,

@@ -24,7 +24,7 @@ def sparsity_report(model):
     """
     rows = [{"name": kernel.name, **_count(kernel)} for kernel in kernels(model)]
     weights, zeros = (sum(row[key] for row in rows) for key in ("weights", "zeros"))
-    size, zipped = _sizes(model.weights)
+    size, zipped = zipped_size(map(keras.ops.convert_to_numpy, model.weights))
     return {
         "layers": rows,
         "weights": weights,
@@ -58,11 +58,11 @@ def _count(kernel):
     return {"weights": array.size, "zeros": zeros, "sparsity": zeros / array.size}
 
 
-def _sizes(variables):
-    """Bytes of all variables as they are, and as one gzip stream."""
+def zipped_size(arrays):
+    """Bytes of all arrays as they are, and as one gzip stream."""
     packer = zlib.compressobj(wbits=31)
     size = zipped = 0
-    for variable in variables:
-        data = keras.ops.convert_to_numpy(variable).tobytes()
+    for array in arrays:
+        data = array.tobytes()
         size, zipped = size + len(data), zipped + len(packer.compress(data))
     return size, zipped + len(packer.flush())

@@ -88,7 +88,7 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
 
 
 def dense_attention(
-    kind, num_heads, head_dim, dim, qkv_bias, shared_key_head=False, rotary=False, settings=None
+    kind, num_heads, head_dim, dim, qkv_bias, shared_key_head=False, rotary=False, settings=None, wrap=None
 ):
     """`attention` between Dense layers, whose heads need not fill the width of the tokens.
 
@@ -101,6 +101,8 @@ def dense_attention(
         shared_key_head: bool, whether all heads share one head of keys; for Linformer.
         rotary: bool, whether queries and keys are rotated by their positions.
         settings: dict, other arguments of the core's layer, or None.
+        wrap: function from the Dense layers of queries, keys and values, and that behind the core, to what
+            stands in their places, all of them functions from a name to a layer; None for themselves.
 
     Raises:
         ValueError: there is no such kind, or the arguments do not fit it.
@@ -116,11 +118,14 @@ def dense_attention(
         raise ValueError(
             f"pairs of features are rotated, so head_dim has to be even; received head_dim={head_dim}"
         )
+    project, output = dense(num_heads * head_dim, qkv_bias), dense(dim)
+    if wrap:
+        project, output = wrap(project, output)
     return attention(
         kind,
         num_heads,
-        project=dense(num_heads * head_dim, qkv_bias),
-        output=dense(dim),
+        project,
+        output,
         rotary=rotary,
         key=dense(head_dim, qkv_bias) if shared_key_head else None,
         **settings or {},
@@ -197,10 +202,12 @@ def embed(image, embedding, patch_size, hidden_dim, stride):
     return flatten(image, "map_tokens")
 
 
-def convolution(maps, filters, kernel_size, stride, use_bias, name):
+def convolution(maps, filters, kernel_size, stride, use_bias, name, groups=1):
     """A convolution with symmetric padding of half the kernel, as PyTorch programs pad."""
     maps, padding = _padded(maps, kernel_size, stride, name)
-    return layers.Conv2D(filters, kernel_size, stride, padding, use_bias=use_bias, name=name)(maps)
+    return layers.Conv2D(filters, kernel_size, stride, padding, groups=groups, use_bias=use_bias, name=name)(
+        maps
+    )
 
 
 def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name):

@@ -83,15 +83,8 @@ class LeViT(ImageClassifier):
             qkv_bias,
             shared_key_head,
             settings=attention_arguments,
+            wrap=_as_levit if attention == "softmax" else None,
         )
-        if attention == "softmax":
-            mixer = blocks.attention(
-                attention,
-                num_heads,
-                project=_normalized(blocks.dense(num_heads * head_dim, qkv_bias)),
-                output=_activated(_normalized(blocks.dense(hidden_dim))),
-                **attention_arguments or {},
-            )
 
         def build(image):
             tokens = blocks.embed(image, "convolutions", 1, hidden_dim, embedding_stride)
@@ -104,6 +97,11 @@ class LeViT(ImageClassifier):
             return layers.Dense(num_classes, name="head")(features)
 
         super().__init__(build, arguments, **kwargs)
+
+
+def _as_levit(project, output):
+    """Batch normalization behind all projections, and a GELU in front of the last."""
+    return _normalized(project), _activated(_normalized(output))
 
 
 def _normalized(project):

@@ -15,8 +15,8 @@ from hsvit_keras.compression.quantized_layers import (
     RoundedWeights,
 )
 from hsvit_keras.compression.ranges import ranges_of
-from hsvit_keras.layers import ClassToken, PositionEmbedding
-from tests.models.small import each_kind, small_model
+from hsvit_keras.compression.schemes import SCHEMES
+from tests.models.small import each_kind, grown_model, small_model
 
 
 def images(model, count=8, seed=0):
@@ -189,16 +189,6 @@ def test_bits_of_a_scheme():
 KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 
 
-def grown_model(name):
-    """A small model whose class tokens and positions are as large as its other tokens, as trained."""
-    model = small_model(name)
-    for layer in model.layers:
-        if isinstance(layer, ClassToken | PositionEmbedding):
-            rng = np.random.default_rng(0)
-            layer.set_weights([rng.normal(size=weight.shape) for weight in layer.get_weights()])
-    return model
-
-
 @pytest.mark.parametrize("name", list(each_kind()))
 def test_every_family(name):
     model = grown_model(name)
@@ -352,6 +342,16 @@ def test_a_layer_that_is_called_twice_has_one_range():
     dense = layers.Dense(3, name="dense")
     quantized = quantize_aware(keras.Model(given, dense(dense(given))))
     assert list(ranges(quantized)).count("dense") == 1
+    quantized.get_layer("dense").set_weights([3 * np.eye(3), np.zeros(3)])
+    calibrate(quantized, [np.array([[-1.0, 0.5, 2.0]], "float32")])
+    assert bounds(quantized, "dense") == [-9, 18]  # the first call gives -3 to 6, the second three times that
+
+
+def test_every_layer_of_the_package_is_in_one_table_of_the_scheme():
+    scheme = SCHEMES["int8"]
+    known = [*scheme.integer, *scheme.transparent, *scheme.floating]
+    assert len(set(known)) == len(known)
+    assert {getattr(hsvit_keras.layers, name) for name in hsvit_keras.layers.__all__} <= set(known)
 
 
 def test_errors():

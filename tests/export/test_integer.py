@@ -8,8 +8,7 @@ from keras import layers
 import hsvit_keras
 from hsvit_keras.compression.quantized_layers import RoundedKernel
 from hsvit_keras.compression.ranges import ranges_of
-from tests.compression.test_quantization import grown_model
-from tests.models import small
+from tests.models.small import each_kind, grown_model
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
@@ -39,7 +38,7 @@ def answers_of(content, inputs):
     return np.concatenate([answer(image[None]) for image in inputs])
 
 
-@pytest.mark.parametrize("name", list(small.each_kind()))
+@pytest.mark.parametrize("name", list(each_kind()))
 def test_every_family(name):
     model = grown_model(name)
     given = images(model)

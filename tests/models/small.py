@@ -6,9 +6,11 @@ A new family is covered by one row of `SIZES`.
 import json
 
 import keras
+import numpy as np
 import pytest
 
 import hsvit_keras
+from hsvit_keras.layers import ClassToken, PositionEmbedding
 from hsvit_keras.models import registry
 
 NUM_CLASSES = 5
@@ -96,3 +98,13 @@ def small_model(name, **overrides):
     input_shape, arguments = _small(name)
     settings = {"input_shape": input_shape, "num_classes": NUM_CLASSES, **arguments, **overrides}
     return hsvit_keras.create_model(name, **settings)
+
+
+def grown_model(name):
+    """A small model whose class tokens and positions are as large as its other tokens, as trained."""
+    model = small_model(name)
+    for layer in model.layers:
+        if isinstance(layer, ClassToken | PositionEmbedding):
+            rng = np.random.default_rng(0)
+            layer.set_weights([rng.normal(size=weight.shape) for weight in layer.get_weights()])
+    return model

@@ -11,8 +11,8 @@ import pytest
 import hsvit_keras
 from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.sparsity import sparsity_report
+from tests.training.breaking import broken_off
 from training import fitting
-from training.callbacks import EpochRecords
 from training.compress import compress
 from training.configs import compress_base, digits
 from training.recipe import plain
@@ -109,22 +109,10 @@ def test_the_result_is_a_plain_quantized_model(done):
     assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
 
 
-class Killed(BaseException):
-    pass
-
-
 def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(run, done, tmp_path, capsys):
     whole, rows = done[0], copy.deepcopy(done[1])
     shutil.copytree(whole / "small.steps/1_slim", tmp_path / "small.steps/1_slim")
-    step = EpochRecords.on_train_batch_end
-
-    def break_off(self, batch, logs=None):
-        step(self, batch, logs)
-        if len(self._run.rows) == 1 and batch == 3:
-            raise Killed
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+    with broken_off():
         compress(run / "best.keras", tmp_path / "small.keras", config(*STEPS[:2]))
     assert not (tmp_path / "small.keras").exists()
     assert not (tmp_path / "small.steps/2_prune/model.keras").exists()

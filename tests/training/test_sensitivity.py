@@ -39,7 +39,9 @@ def test_the_layer_with_the_outlier_is_the_worst():
     labels = model.predict(images, verbose=0).argmax(-1)
     labels[:50] = (labels[:50] + 1) % 3  # wrong ones
     progress = []
-    report = sensitivity(model, images, images, labels, progress=lambda *done: progress.append(done))
+    report = sensitivity(
+        model, np.split(images, 4), images, labels, progress=lambda *done: progress.append(done)
+    )
     assert report["accuracy"] == 0.75
     assert report["layers"][0]["layer"] == "coarse"
     assert {row["layer"] for row in report["layers"]} == {"fine", "coarse", "rescaled"}

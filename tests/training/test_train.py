@@ -15,10 +15,10 @@ import pytest
 from PIL import Image
 
 import hsvit_keras
+from tests.training.breaking import broken_off
 from tests.training.data.making import write_class_folder
 from training import fitting
 from training.augmentation import Augmentation
-from training.callbacks import EpochRecords
 from training.configs import digits, folder
 from training.train import FloatCopy, train
 
@@ -180,21 +180,9 @@ def test_a_run_does_not_go_on_on_another_backend(unbroken, tmp_path):
         train(small_config(), tmp_path)
 
 
-class Killed(BaseException):
-    pass
-
-
-def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, tmp_path, monkeypatch, capsys):
+def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, tmp_path, capsys):
     """Also from another state of all global random generators."""
-    step = EpochRecords.on_train_batch_end
-
-    def break_off(self, batch, logs=None):
-        step(self, batch, logs)
-        if len(self._run.rows) == 1 and batch == 3:
-            raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+    with broken_off():
         train(small_config(), tmp_path)
     assert len(metrics(tmp_path)) == 1
     assert not (tmp_path / "summary.json").exists()
@@ -362,15 +350,7 @@ def test_mixed_precision_trains_goes_on_and_leaves_a_float32_model(tmp_path, dty
     workdirs = [tmp_path / "whole", tmp_path / "broken"]
     config = small_config(dtype=dtype, epochs=2)
     train(config, workdirs[0])
-    step = EpochRecords.on_train_batch_end
-
-    def break_off(self, batch, logs=None):
-        step(self, batch, logs)
-        if len(self._run.rows) == 1 and batch == 3:
-            raise Killed
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+    with broken_off():
         train(config, workdirs[1])
     train(config, workdirs[1])
     assert_same_run(*workdirs)
@@ -441,18 +421,13 @@ def test_label_smoothing_reaches_the_loss():
     assert float(model.loss(labels, logits)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_run_learns_from_a_teacher_and_goes_on(unbroken, tmp_path, monkeypatch):
+def test_a_run_learns_from_a_teacher_and_goes_on(unbroken, tmp_path):
     teacher = str(unbroken / "best.keras")
     config = small_config(epochs=2, distillation={**DISTILLATION, "teachers": (teacher,)})
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     train(config, whole)
 
-    def break_off(self, batch, logs=None):
-        if len(self._run.rows) == 1 and batch == 3:
-            raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(EpochRecords, "on_train_batch_end", break_off)
+    with broken_off():
         train(config, broken)
     train(config, broken)
     assert metrics(whole) == metrics(broken)

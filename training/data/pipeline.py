@@ -128,6 +128,26 @@ def sample_images(dataset, count, *, image_shape, mean, std, seed=0):
     return normalize(_resize_all(dataset.images, chosen, image_shape)), dataset.labels[chosen]
 
 
+def sample_batches(dataset, count, *, batch_size=64, **preparation):
+    """Takes some images as `sample_images` does, all there are if `count` is more, in batches alike.
+
+    Args:
+        dataset: an `ImageDataset`.
+        count: how many images.
+        batch_size: how many of them a batch has at most.
+        **preparation: `image_shape`, `mean`, `std` and `seed` of `sample_images`.
+
+    Returns:
+        list of (images float32 (batch, H, W, C), labels int32 (batch,)).
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+    arrays = sample_images(dataset, min(count, len(dataset)), **preparation)
+    parts = -(-len(arrays[1]) // batch_size)
+    return list(zip(*(np.array_split(array, parts) for array in arrays), strict=True))
+
+
 def spread_over_classes(labels, count, seed=0):
     """Chooses elements in rounds, each of which takes one random element of every class.
 

@@ -7,13 +7,13 @@ where all features are summed up: in the next Dense layer, convolution or mean. 
 without some of its features, such as a normalization over them, ends the walk with `InseparableError`.
 """
 
-import re
 from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 from keras import layers
 
+from hsvit_keras.compression import einsum
 from hsvit_keras.layers import (
     ClassToken,
     FirstToken,
@@ -159,9 +159,25 @@ def _dense(layer, incoming):
 
 def _convolution(layer, incoming):
     (numbered,) = incoming
-    if numbered.axis != len(layer.input.shape) - 1 or not _is_plain_convolution(layer):
+    if numbered.axis != len(layer.input.shape) - 1 or layer.data_format != "channels_last":
         raise InseparableError(layer)
+    if layer.groups > 1:
+        return _grouped_convolution(layer, numbered)
     return _cut(layer, {0: Numbered(len(layer.kernel.shape) - 2, numbered.parts)})
+
+
+def _grouped_convolution(layer, numbered):
+    """Whole groups may go with what they make of their own features."""
+    groups = np.reshape(numbered.parts, (layer.groups, -1))
+    if (groups != groups[:, :1]).any() or _mixes_features(layer):
+        raise InseparableError(layer)
+    groups = tuple(groups[:, 0].tolist())
+    made = tuple(np.repeat(groups, layer.filters // layer.groups).tolist())
+    weights = {0: Numbered(len(layer.kernel.shape) - 1, made)}
+    if layer.use_bias:
+        weights[1] = Numbered(0, made)
+    output = Numbered(len(layer.output.shape) - 1, made)
+    return _cut(layer, weights, {"filters": made, "groups": groups}, output)
 
 
 def _is_plain_convolution(layer):
@@ -181,7 +197,7 @@ def _depthwise_convolution(layer, incoming):
 
 def _einsum_dense(layer, incoming):
     (numbered,) = incoming
-    inputs = layer.equation.partition(",")[0]
+    inputs, _, _ = einsum.letters(layer)
     if "." in inputs:
         raise InseparableError(layer)
     return _einsum_letter(layer, inputs[numbered.axis], numbered.parts)
@@ -189,7 +205,7 @@ def _einsum_dense(layer, incoming):
 
 def _einsum_letter(layer, letter, parts):
     """An EinsumDense layer whose axis `letter` has the features."""
-    _, kernel, outputs = re.split(",|->", layer.equation)
+    _, kernel, outputs = einsum.letters(layer)
     weights, sizes, output = {}, {}, None
     if "." in outputs:
         raise InseparableError(layer)
