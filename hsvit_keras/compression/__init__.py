@@ -6,6 +6,7 @@ from hsvit_keras.compression.quantization import calibrate, quantize_aware, remo
 from hsvit_keras.compression.ranges import FreezeRanges
 from hsvit_keras.compression.schedules import ConstantSparsity, PolynomialDecay
 from hsvit_keras.compression.schemes import SCHEMES, Scheme
+from hsvit_keras.compression.sharding import shard
 from hsvit_keras.compression.slimming import slim, slimmable_parts
 from hsvit_keras.compression.sparsity import sparsity_report
 
@@ -20,6 +21,7 @@ __all__ = [
     "prune",
     "quantize_aware",
     "remove_quantization",
+    "shard",
     "slim",
     "slimmable_parts",
     "sparsity_report",

@@ -58,6 +58,9 @@ class HSViT(ImageClassifier):
         dropout_rate: float in [0, 1), of the embedding and of the attention weights.
         group_dropout_rate: float in [0, 1), how likely an image does without one of its groups while
             training, so that the model answers well after `slim` has removed groups.
+        stem: str. In a `"shared"` stem each convolution sees all maps of the one before. In a `"split"` stem
+            each attention group has a column of its own from the image on, as in figure 1 (d): fewer
+            multiply-adds, and parts of `shard` repeat nothing.
         use_convolution: bool. Without convolutions each colour channel of the image is a token,
             repeated up to `filters[-1]` tokens; `hidden_dim` has to be height * width.
         dtype: dtype policy of all layers; the global one by default.
@@ -91,6 +94,7 @@ class HSViT(ImageClassifier):
         dropout_rate=0.2,
         use_convolution=True,
         group_dropout_rate=0.0,
+        stem="shared",
         dtype=None,
         name="hsvit",
         **kwargs,
@@ -102,10 +106,10 @@ class HSViT(ImageClassifier):
 
         def build(image):
             if use_convolution:
-                maps = image
+                maps, columns = image, attention_groups if stem == "split" else 1
                 stages = zip(filters, arguments["kernel_sizes"], pool_strides, strict=True)
                 for i, stage in enumerate(stages):
-                    maps = _convolutional_stage(maps, *stage, name=f"stage{i}")
+                    maps = _convolutional_stage(maps, *stage, columns, name=f"stage{i}")
                 tokens = _embed_maps(maps, hidden_dim, dropout_rate)
             else:
                 tokens = TileTokens(filters[-1], name="tile_tokens")(_maps_as_tokens(image))
@@ -128,10 +132,11 @@ class HSViT(ImageClassifier):
         super().__init__(build, arguments, **kwargs)
 
 
-def _convolutional_stage(maps, filters, kernel_size, pool_stride, name):
-    """Two convolutions and a max pooling, all with symmetric padding."""
+def _convolutional_stage(maps, filters, kernel_size, pool_stride, columns, name):
+    """Two convolutions and a max pooling, all with symmetric padding; all columns see the whole image."""
     for j, size in enumerate((kernel_size, 3)):
-        maps = blocks.convolution(maps, filters, size, 1, False, f"{name}_conv{j}")
+        groups = 1 if name == "stage0" and j == 0 else columns
+        maps = blocks.convolution(maps, filters, size, 1, False, f"{name}_conv{j}", groups)
         maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm{j}")(maps)
         maps = layers.ReLU(name=f"{name}_relu{j}")(maps)
     if pool_stride > 1:
@@ -174,6 +179,9 @@ def _check_arguments(arguments):
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
     blocks.check_rate("group_dropout_rate", arguments["group_dropout_rate"])
     blocks.check_stages(arguments, "filters", "kernel_sizes", "pool_strides")
+    blocks.check_choice("stem", arguments["stem"], ("shared", "split"))
+    if arguments["stem"] == "split":
+        _check_columns(arguments)
     if arguments["group_dropout_rate"] and not attention_groups:
         raise ValueError(
             "without attention there are no groups to drop; received "
@@ -191,6 +199,17 @@ def _check_arguments(arguments):
             "without convolution a token is a whole image plane, so hidden_dim has to be height * width = "
             f"{input_shape[0] * input_shape[1]}; received hidden_dim={hidden_dim}, input_shape={input_shape}"
         )
+
+
+def _check_columns(arguments):
+    attention_groups, filters = arguments["attention_groups"], arguments["filters"]
+    if not attention_groups or not arguments["use_convolution"]:
+        raise ValueError(
+            "stem='split' needs attention groups and convolutions to split; received "
+            f"attention_groups={attention_groups}, use_convolution={arguments['use_convolution']}"
+        )
+    for i, count in enumerate(filters):
+        blocks.check_divides("attention_groups", attention_groups, f"filters[{i}]", count)
 
 
 def _check_pooling(input_shape, kernel_sizes, pool_strides):

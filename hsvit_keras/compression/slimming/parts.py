@@ -1,7 +1,7 @@
 """Which parts a graph has that can be removed, found by what its layers do.
 
 - groups: tokens `(batch, tokens, groups, dim)` attend within their group; a group goes with the kernels of
-  the convolution whose maps are its tokens;
+  the convolution whose maps are its tokens, and with all of its column where convolutions are grouped;
 - heads of an attention layer, in all groups alike;
 - MLP units: features of a Dense layer that only Dense layers or convolutions sum up;
 - kernels: features of a convolution that are summed up likewise, its own groups among them;
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from keras import layers
 
+from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.compression.slimming.features import (
     ATTENTION,
@@ -46,7 +47,7 @@ def slimmable_parts(model):
         of the Add layer that ends a residual.
 
     Raises:
-        ValueError: `model` has no graph that could be followed.
+        ValueError: `model` is quantized, or has no graph that could be followed.
     """
     graph = Graph(model)
     counts = {
@@ -65,6 +66,10 @@ def find_places(graph):
 
     All blocks are in one place, called "blocks", in the order of `find_residuals`.
     """
+    if is_quantized(graph.model):
+        raise ValueError(
+            f"{graph.model.name!r} is quantized: slim before, or what remove_quantization gives back"
+        )
     finders = {"groups": _groups, "heads": _heads, "mlp_units": _units, "kernels": _kernels}
     places = {kind: dict(_separable(graph, find(graph))) for kind, find in finders.items()}
     for kind in ("mlp_units", "kernels"):
@@ -87,6 +92,8 @@ def _groups(graph):
     for attention in _layers_of(graph, ATTENTION):
         query = attention.input[0]
         convolution = _source_of(graph, attention, CONVOLUTIONS)
+        while convolution and convolution.groups > 1:  # columns: a group's begins where all see one image
+            convolution = _source_of(graph, graph.producers(convolution)[0], CONVOLUTIONS)
         if len(query.shape) == 4 and convolution and convolution.filters % query.shape[2] == 0:
             groups = query.shape[2]
             yield convolution.name, groups, {convolution.name: _consecutive(groups, convolution.filters)}

@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 
-from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
@@ -67,8 +66,6 @@ def slim(
     ```
     """
     check_choice("score", score, SCORES)
-    if is_quantized(model):
-        raise ValueError(f"{model.name!r} is quantized: slim before, or what remove_quantization gives back")
     graph = Graph(model)
     places, residuals = find_places(graph), find_residuals(graph)
     worths = functools.cache(lambda: entry_worths(graph.model, score, batches))
