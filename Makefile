@@ -57,7 +57,7 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "error: cannot make an environment; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(IN_VENV) -m pip install -qq --upgrade pip
-	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,test]"
+	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,scaling,horizontal,test]"
 	@touch $@
 
 clean:
