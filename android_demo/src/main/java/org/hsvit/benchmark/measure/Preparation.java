@@ -3,6 +3,7 @@ package org.hsvit.benchmark.measure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Locale;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 
@@ -26,6 +27,7 @@ public final class Preparation {
         || picture.channels != model.channels()) {
       throw new IllegalArgumentException(
           String.format(
+              Locale.ROOT,
               "a picture of %d x %d x %d is not what %s takes, %d x %d x %d",
               picture.height,
               picture.width,

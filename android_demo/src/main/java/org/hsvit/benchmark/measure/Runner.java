@@ -23,8 +23,9 @@ public interface Runner extends AutoCloseable {
    *
    * @param input a direct buffer that {@link Preparation} made; its position and limit are left alone
    * @return one number for each class: floats as they are, integers as the numbers that they stand for
+   * @throws ModelException the runtime fails
    */
-  float[] run(ByteBuffer input);
+  float[] run(ByteBuffer input) throws ModelException;
 
   @Override
   void close();

@@ -1,6 +1,8 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.IOException;
 import org.hsvit.benchmark.bundle.BundleSource;
+import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.ModelFile;
 
 /** Loads models. */
@@ -11,4 +13,19 @@ public interface RunnerFactory {
    * @throws ModelException the runtime refuses it, or its tensors are not what the bundle says
    */
   Runner open(ModelFile model, BundleSource source, Settings settings) throws ModelException;
+
+  /**
+   * Loads a model after a look at its file.
+   *
+   * @throws ModelException as {@link #open}, and if size or SHA-256 of the file are not the bundle's
+   */
+  default Runner openChecked(ModelFile model, BundleSource source, Settings settings)
+      throws ModelException {
+    try {
+      Contents.check(model, source);
+    } catch (IOException error) {
+      throw new ModelException(model.file, error.getMessage(), error);
+    }
+    return open(model, source, settings);
+  }
 }

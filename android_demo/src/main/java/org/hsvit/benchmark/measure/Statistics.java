@@ -45,9 +45,9 @@ public final class Statistics {
     double position = (sorted.length - 1) * (q / 100);
     int below = (int) Math.floor(position);
     double low = sorted[below];
-    double step = sorted[Math.min(below + 1, sorted.length - 1)] - low;
+    double high = sorted[Math.min(below + 1, sorted.length - 1)];
     double part = position - below;
-    return part < 0.5 ? low + step * part : low + step - step * (1 - part);
+    return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
   }
 
   /**
@@ -112,10 +112,10 @@ public final class Statistics {
     double[] squares = new double[2];
     for (int image = 0; image < expected.length; image++) {
       same += argmax(expected[image]) == argmax(answers[image]) ? 1 : 0;
+      difference = Math.max(difference, difference(expected[image], answers[image]));
       for (int i = 0; i < expected[image].length; i++) {
         double theirs = expected[image][i];
         double ours = answers[image][i];
-        difference = Math.max(difference, Math.abs(theirs - ours));
         product += theirs * ours;
         squares[0] += theirs * theirs;
         squares[1] += ours * ours;
@@ -124,6 +124,15 @@ public final class Statistics {
     double lengths = Math.sqrt(squares[0]) * Math.sqrt(squares[1]);
     double cosine = lengths > 0 ? product / lengths : difference == 0 ? 1 : 0;
     return new Agreement(expected.length, (double) same / expected.length, difference, cosine);
+  }
+
+  /** Largest difference of two outputs; NaN if one is. */
+  static double difference(float[] expected, float[] answer) {
+    double largest = 0;
+    for (int i = 0; i < expected.length; i++) {
+      largest = Math.max(largest, Math.abs((double) expected[i] - answer[i]));
+    }
+    return largest;
   }
 
   /** Position of the largest value, the first of equal ones. */

@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.report;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 
@@ -14,7 +16,7 @@ public final class Report {
   /** The finished pairs, in the order of time. */
   public final List<PairResult> results;
 
-  /** Pairs that could not be measured, and what ended the run early, as warnings. */
+  /** Pairs that could not be measured, and what ended the run early. */
   public final List<Warning> failures;
 
   public Report(
@@ -26,12 +28,38 @@ public final class Report {
     this.bundle = bundle;
     this.settings = settings;
     this.device = device;
-    this.results = results;
-    this.failures = failures;
+    this.results = List.copyOf(results);
+    this.failures = List.copyOf(failures);
+  }
+
+  /** What was measured: original and mobile of the first pair, of the second, ... */
+  public List<ModelResult> models() {
+    List<ModelResult> models = new ArrayList<>();
+    for (PairResult result : results) {
+      models.add(result.original);
+      models.add(result.mobile);
+    }
+    return models;
+  }
+
+  /**
+   * The names of {@link #models()}: files, with a number where one was measured before, as an original is in
+   * every pair.
+   */
+  public List<String> names() {
+    List<String> names = new ArrayList<>();
+    for (ModelResult result : models()) {
+      String name = result.model.file;
+      for (int i = 2; names.contains(name); i++) {
+        name = result.model.file + " (" + i + ")";
+      }
+      names.add(name);
+    }
+    return names;
   }
 
   /** Everything that makes the numbers less than they seem, failures first. */
   public List<Warning> warnings() {
-    throw new UnsupportedOperationException();
+    return Warnings.of(this);
   }
 }

@@ -1,21 +1,34 @@
 package org.hsvit.benchmark.report;
 
 import java.io.File;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.List;
+import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.measure.Agreement;
+import org.hsvit.benchmark.measure.ModelResult;
+import org.hsvit.benchmark.measure.PairResult;
+import org.hsvit.benchmark.measure.Ratio;
+import org.hsvit.benchmark.measure.ReferenceCheck;
+import org.hsvit.benchmark.measure.Settings;
+import org.hsvit.benchmark.measure.State;
+import org.hsvit.benchmark.measure.Summary;
+import org.json.JSONArray;
+import org.json.JSONException;
 import org.json.JSONObject;
 
 /** Puts a report into the form of {@code export/benchmark.schema.json}. */
 public final class ReportWriter {
-  private ReportWriter() {}
+  private static final int SCHEMA_VERSION = 1;
+  private static final String TOOL = "android_demo";
 
-  /**
-   * The report as JSON.
-   *
-   * @throws IllegalArgumentException there is no finished pair: such a report would say nothing
-   */
-  public static JSONObject toJson(Report report) {
-    throw new UnsupportedOperationException();
-  }
+  private ReportWriter() {}
 
   /**
    * Writes a report. The file is complete at every moment: it is written beside and then renamed.
@@ -23,6 +36,234 @@ public final class ReportWriter {
    * @throws IOException there is no room, or the folder cannot be written to
    */
   public static void write(Report report, File file) throws IOException {
-    throw new UnsupportedOperationException();
+    File temporary = new File(file.getParentFile(), "." + file.getName() + ".tmp");
+    Files.createDirectories(file.getParentFile().toPath());
+    try (FileOutputStream stream = new FileOutputStream(temporary)) {
+      stream.write((toText(report) + "\n").getBytes(StandardCharsets.UTF_8));
+      stream.getFD().sync();
+    } catch (IOException error) {
+      temporary.delete();
+      throw error;
+    }
+    Files.move(temporary.toPath(), file.toPath(), StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** The report as JSON to be read and shared. */
+  public static String toText(Report report) {
+    try {
+      return toJson(report).toString(1);
+    } catch (JSONException error) {
+      throw new AssertionError("a report holds finite numbers only", error);
+    }
+  }
+
+  /**
+   * The report as JSON.
+   *
+   * @throws IllegalArgumentException there is no finished pair: such a report would say nothing
+   */
+  public static JSONObject toJson(Report report) {
+    if (report.results.isEmpty()) {
+      throw new IllegalArgumentException("a report needs at least one finished pair");
+    }
+    JSONArray models = new JSONArray();
+    JSONArray pairs = new JSONArray();
+    List<String> names = report.names();
+    for (int i = 0; i < report.results.size(); i++) {
+      PairResult result = report.results.get(i);
+      String original = names.get(2 * i);
+      String mobile = names.get(2 * i + 1);
+      models.put(model(original, "original", result.original, report.settings));
+      models.put(model(mobile, "mobile", result.mobile, report.settings));
+      pairs.put(pair(original, mobile, result));
+    }
+    JSONArray warnings = new JSONArray();
+    for (Warning warning : report.warnings()) {
+      warnings.put(
+          object("code", warning.code, "model", warning.model, "message", warning.message));
+    }
+    return object(
+        "schema_version", SCHEMA_VERSION,
+        "tool", object("name", TOOL, "version", report.device.appVersion),
+        "settings", settings(report),
+        "device", device(report),
+        "runtime", runtime(report.device),
+        "models", models,
+        "pairs", pairs,
+        "warnings", warnings);
+  }
+
+  private static JSONObject settings(Report report) {
+    Settings settings = report.settings;
+    int images = report.bundle.images().size();
+    return object(
+        "blocks", settings.blocks,
+        "runs", settings.runs,
+        "warmup", settings.warmup,
+        "cooldown_s", settings.cooldownMs / 1000.0,
+        "threads", settings.threads,
+        "data",
+            images == 0
+                ? null
+                : object("name", report.bundle.name(), "split", "bundled", "images", images));
+  }
+
+  private static JSONObject device(Report report) {
+    Device device = report.device;
+    List<PairResult> results = report.results;
+    JSONObject cpu =
+        object(
+            "name", device.cpu,
+            "architecture", device.architecture,
+            "logical_cores", device.cores,
+            "features", device.features);
+    JSONObject os =
+        object("name", "Android", "version", device.osVersion, "api_level", device.apiLevel);
+    return object(
+        "name", device.name,
+        "cpu", cpu,
+        "os", os,
+        "memory_bytes", device.memoryBytes,
+        "before", state(results.get(0).before),
+        "after", state(results.get(results.size() - 1).after),
+        "other_load_cores", null);
+  }
+
+  private static JSONObject state(State state) {
+    return object(
+        "time", Instant.ofEpochMilli(state.time).truncatedTo(ChronoUnit.SECONDS).toString(),
+        "load_average", null,
+        "thermal_status", state.thermalStatus,
+        "thermal_headroom", state.thermalHeadroom,
+        "battery_percent", state.batteryPercent,
+        "charging", state.charging,
+        "power_save", state.powerSave);
+  }
+
+  private static JSONObject runtime(Device device) {
+    return object(
+        "language", device.language,
+        "packages", new JSONObject(device.packages),
+        "debug_build", device.debugBuild);
+  }
+
+  private static JSONObject model(
+      String name, String role, ModelResult result, Settings settings) {
+    ModelFile file = result.model;
+    JSONArray blocks = new JSONArray();
+    for (double[] block : result.blocksMs) {
+      blocks.put(json(block));
+    }
+    return object(
+        "name", name,
+        "role", role,
+        "bytes", file.bytes,
+        "sha256", file.sha256,
+        "runtime", object("name", result.runtimeName, "version", result.runtimeVersion),
+        "threads",
+            object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
+        "accelerator", accelerator(result, settings),
+        "input", input(file),
+        "init_ms", result.initMs,
+        "first_inference_ms", result.firstInferenceMs,
+        "warmup_mean_ms", result.warmupMeanMs,
+        "blocks_ms", blocks,
+        "latency_ms", latency(result.latency),
+        "memory", null,
+        "accuracy", result.accuracy,
+        "reference", result.reference == null ? null : reference(result.reference));
+  }
+
+  private static JSONObject accelerator(ModelResult result, Settings settings) {
+    return object(
+        "requested", settings.accelerator.toString(),
+        "used", result.used == null ? null : result.used.toString(),
+        "delegate", result.delegate,
+        "partitions", null,
+        "nodes_delegated", null,
+        "nodes_total", null);
+  }
+
+  private static JSONObject input(ModelFile file) {
+    return object(
+        "shape", json(file.input.shape),
+        "dtype", file.input.type.toString(),
+        "pixels", file.pixels,
+        "mean", file.mean,
+        "std", file.std);
+  }
+
+  private static JSONObject latency(Summary summary) {
+    return object(
+        "count", summary.count,
+        "p5", summary.p5,
+        "p50", summary.p50,
+        "p90", summary.p90,
+        "p95", summary.p95,
+        "p99", summary.p99,
+        "min", summary.min,
+        "mean", summary.mean,
+        "max", summary.max,
+        "std", summary.std);
+  }
+
+  private static JSONObject reference(ReferenceCheck check) {
+    return object(
+        "right", check.isRight(),
+        "images", check.images,
+        "wrong_images", check.wrongImages,
+        "max_abs_diff", check.maxAbsDiff,
+        "limit", check.limit,
+        "runtime", check.runtime);
+  }
+
+  private static JSONObject pair(String original, String mobile, PairResult result) {
+    Ratio ratio = result.ratio;
+    Agreement agreement = result.agreement;
+    return object(
+        "original", original,
+        "mobile", mobile,
+        "ratio",
+            object(
+                "of", "median",
+                "value", ratio.value,
+                "low", ratio.low,
+                "high", ratio.high,
+                "confidence", ratio.confidence),
+        "agreement",
+            agreement == null
+                ? null
+                : object(
+                    "images", agreement.images,
+                    "top1_agreement", agreement.top1Agreement,
+                    "max_abs_diff", agreement.maxAbsDiff,
+                    "cosine", agreement.cosine),
+        "before", state(result.before),
+        "after", state(result.after));
+  }
+
+  /** An object of names and values in turn; null becomes JSON's null, a list an array. */
+  private static JSONObject object(Object... namesAndValues) {
+    try {
+      JSONObject object = new JSONObject();
+      for (int i = 0; i < namesAndValues.length; i += 2) {
+        Object value = namesAndValues[i + 1];
+        if (value instanceof Collection) {
+          value = new JSONArray((Collection<?>) value);
+        }
+        object.put((String) namesAndValues[i], value == null ? JSONObject.NULL : value);
+      }
+      return object;
+    } catch (JSONException error) {
+      throw new AssertionError("a report holds finite numbers only", error);
+    }
+  }
+
+  private static JSONArray json(Object array) {
+    try {
+      return new JSONArray(array);
+    } catch (JSONException error) {
+      throw new AssertionError("a report holds finite numbers only", error);
+    }
   }
 }

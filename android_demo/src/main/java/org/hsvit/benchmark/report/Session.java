@@ -1,12 +1,17 @@
 package org.hsvit.benchmark.report;
 
 import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
+import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 
 /** Measures pair after pair. After each, the report of all finished ones is on disk. */
@@ -17,7 +22,7 @@ public final class Session {
     DONE,
     /** The listener ended it; finished pairs are in the report. */
     CANCELLED,
-    /** At least one pair could not be measured, the others are in the report. */
+    /** A pair could not be measured, or the report not be written; the other pairs are in the report. */
     FAILED
   }
 
@@ -31,7 +36,7 @@ public final class Session {
     /** The results. */
     public final Report report;
 
-    /** The report's file; null if no pair was finished, or it could not be written. */
+    /** The report's file; null if there is none, for no pair was finished or it could not be written. */
     public final File file;
 
     Outcome(Status status, String message, Report report, File file) {
@@ -45,6 +50,9 @@ public final class Session {
   private final Benchmark benchmark;
   private final Device device;
   private final File file;
+  private final List<PairResult> results = new ArrayList<>();
+  private final List<Warning> failures = new ArrayList<>();
+  private boolean written;
 
   /**
    * @param file where the report goes
@@ -56,11 +64,11 @@ public final class Session {
   }
 
   /**
-   * Measures. Not for the main thread. A pair that cannot be measured does not keep the others from it.
+   * Measures, once. Not for the main thread. A pair that cannot be measured does not keep the others from it.
    *
    * @param pairs what to measure, in this order
-   * @param cancelReason asked once if the listener ends the session: what the report says, such as "stopped:
-   *     app left the foreground"
+   * @param cancelReason asked if the listener ends the session: what the report says of it, such as "the app
+   *     left the foreground"
    * @param finished hears of the results after each pair, by the measuring thread
    */
   public Outcome run(
@@ -69,6 +77,84 @@ public final class Session {
       Listener listener,
       Supplier<String> cancelReason,
       Consumer<Report> finished) {
-    throw new UnsupportedOperationException();
+    Status status;
+    try {
+      status = measure(pairs, settings, listener, cancelReason, finished);
+    } catch (IOException error) {
+      String message = "cannot write the report " + file + ": " + error.getMessage();
+      return new Outcome(Status.FAILED, message, report(settings), written ? file : null);
+    }
+    String message = failures.isEmpty() ? "" : failures.get(failures.size() - 1).toString();
+    return new Outcome(status, message, report(settings), written ? file : null);
+  }
+
+  private Status measure(
+      List<Pair> pairs,
+      Settings settings,
+      Listener listener,
+      Supplier<String> cancelReason,
+      Consumer<Report> finished)
+      throws IOException {
+    try {
+      for (int i = 0; i < pairs.size(); i++) {
+        measure(pairs.get(i), settings, new Share(listener, i, pairs.size(), 2 * settings.blocks));
+        keep(settings);
+        finished.accept(report(settings));
+      }
+      return failures.isEmpty() ? Status.DONE : Status.FAILED;
+    } catch (CancelledException error) {
+      failures.add(new Warning("stopped", null, stopped(cancelReason.get(), pairs.size())));
+      keep(settings);
+      return Status.CANCELLED;
+    }
+  }
+
+  private void measure(Pair pair, Settings settings, Listener listener) throws CancelledException {
+    try {
+      results.add(benchmark.run(pair, settings, listener));
+    } catch (ModelException error) {
+      String message = "pair " + pair.name + " was not measured: " + error.getMessage();
+      failures.add(new Warning("failed", error.file, message));
+    }
+  }
+
+  private String stopped(String reason, int pairs) {
+    return "stopped: " + reason + "; " + results.size() + " of " + pairs + " pairs were measured";
+  }
+
+  private void keep(Settings settings) throws IOException {
+    if (!results.isEmpty()) {
+      ReportWriter.write(report(settings), file);
+      written = true;
+    }
+  }
+
+  private Report report(Settings settings) {
+    return new Report(benchmark.bundle(), settings, device, results, failures);
+  }
+
+  /** Progress of one pair as progress of the session. */
+  private static final class Share implements Listener {
+    private final Listener all;
+    private final int position;
+    private final int pairs;
+    private final int blocks;
+
+    Share(Listener all, int position, int pairs, int blocks) {
+      this.all = all;
+      this.position = position;
+      this.pairs = pairs;
+      this.blocks = blocks;
+    }
+
+    @Override
+    public void onProgress(int done, int total) {
+      all.onProgress(position * blocks + done, pairs * blocks);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return all.isCancelled();
+    }
   }
 }

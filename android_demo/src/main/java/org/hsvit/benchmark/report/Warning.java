@@ -11,9 +11,15 @@ public final class Warning {
   /** For the user, in English as the report is. */
   public final String message;
 
-  Warning(String code, String model, String message) {
+  public Warning(String code, String model, String message) {
     this.code = code;
     this.model = model;
     this.message = message;
+  }
+
+  /** One line: what it is about and the message. */
+  @Override
+  public String toString() {
+    return model == null ? message : model + ": " + message;
   }
 }

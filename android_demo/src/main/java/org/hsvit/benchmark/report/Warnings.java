@@ -1,0 +1,134 @@
+package org.hsvit.benchmark.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.measure.ModelResult;
+import org.hsvit.benchmark.measure.PairResult;
+import org.hsvit.benchmark.measure.ReferenceCheck;
+import org.hsvit.benchmark.measure.State;
+
+/**
+ * Finds what makes the numbers of a report less than they seem.
+ *
+ * <p>What {@code export/measuring/benchmark_report.py} warns of too is said in the same words.
+ */
+final class Warnings {
+  private static final double NOISY = 1.5;
+  private static final int FEW_RUNS = 100;
+
+  private final Report report;
+  private final List<Warning> found = new ArrayList<>();
+
+  private Warnings(Report report) {
+    this.report = report;
+  }
+
+  static List<Warning> of(Report report) {
+    Warnings warnings = new Warnings(report);
+    warnings.found.addAll(report.failures);
+    List<String> names = report.names();
+    List<ModelResult> models = report.models();
+    for (int i = 0; i < names.size(); i++) {
+      warnings.answers(names.get(i), models.get(i));
+    }
+    for (int i = 1; i < names.size(); i++) {
+      warnings.normalization(names.get(i), models.get(i).model);
+    }
+    warnings.device();
+    for (int i = 0; i < names.size(); i++) {
+      warnings.latency(names.get(i), models.get(i));
+    }
+    return List.copyOf(warnings.found);
+  }
+
+  private void add(String code, String model, String format, Object... values) {
+    found.add(new Warning(code, model, String.format(Locale.ROOT, format, values)));
+  }
+
+  private void answers(String name, ModelResult result) {
+    if (result.notFinite > 0) {
+      add("not_finite", name, "%d of %d answers hold NaN or infinity", result.notFinite, result.images);
+    }
+    ReferenceCheck check = result.reference;
+    if (check == null) {
+      add("not_checked", name, "whether it answers right was not checked: there is no reference");
+    } else if (!check.isRight()) {
+      String by = check.maxAbsDiff == null ? "" : " by up to " + Numbers.short3(check.maxAbsDiff);
+      add(
+          "wrong_answers",
+          name,
+          "WRONG ANSWERS to %d of %d images: they differ from those of %s%s, at most %s is right",
+          check.wrongImages,
+          check.images,
+          check.runtime,
+          by,
+          Numbers.short3(check.limit));
+    }
+  }
+
+  private void normalization(String name, ModelFile model) {
+    ModelFile first = report.models().get(0).model;
+    for (int channel = 0; channel < model.channels(); channel++) {
+      if (differ(model.mean, first.mean, channel) || differ(model.std, first.std, channel)) {
+        add(
+            "normalization",
+            name,
+            "normalizes by mean %s and std %s, %s by others",
+            model.mean,
+            model.std,
+            first.file);
+        return;
+      }
+    }
+  }
+
+  private static boolean differ(List<Double> ours, List<Double> theirs, int channel) {
+    return Math.abs(of(ours, channel) - of(theirs, channel)) > 1e-5;
+  }
+
+  private static double of(List<Double> values, int channel) {
+    return values.get(values.size() == 1 ? 0 : channel);
+  }
+
+  private void device() {
+    List<PairResult> results = report.results;
+    if (!results.isEmpty()) {
+      state("before measuring", results.get(0).before);
+      for (PairResult result : results.subList(0, results.size() - 1)) {
+        state("after measuring " + result.pair.name, result.after);
+      }
+      state("after measuring", results.get(results.size() - 1).after);
+    }
+    if (report.device.debugBuild) {
+      add("debug_build", null, "measured by a debug build, which is slower than a release build");
+    }
+  }
+
+  private void state(String when, State state) {
+    if (state.thermalStatus != null && state.thermalStatus > 0) {
+      add("thermal", null, "the device throttled %s, status %d", when, state.thermalStatus);
+    }
+    if (Boolean.TRUE.equals(state.powerSave)) {
+      add("power_save", null, "the device saved power %s", when);
+    }
+  }
+
+  private void latency(String name, ModelResult result) {
+    double spread = result.latency.p90 / result.latency.p50;
+    if (spread > NOISY) {
+      String times = Numbers.fixed(spread, 1);
+      add("noisy", name, "one run in ten took %s times the median or longer", times);
+    }
+    if (result.latency.count < FEW_RUNS) {
+      add("few_runs", name, "p99 of %d runs is hardly more than their maximum", result.latency.count);
+    }
+    int asked = report.settings.threads;
+    double busy = result.busyCores;
+    if (busy > asked + 0.5 || (busy < 1.2 && asked > 1)) {
+      String cores = Numbers.fixed(busy, 1);
+      add("threads", name, "%d threads were asked for, %s CPU cores were busy", asked, cores);
+    }
+  }
+}
