@@ -42,7 +42,7 @@ public final class TfLiteRunner implements Runner {
   }
 
   @Override
-  public float[] run(ByteBuffer input) {
+  public float[] run(ByteBuffer input) throws ModelException {
     throw new UnsupportedOperationException();
   }
 
