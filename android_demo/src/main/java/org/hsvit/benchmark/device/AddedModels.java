@@ -2,9 +2,17 @@ package org.hsvit.benchmark.device;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.FolderSource;
+import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.Settings;
+import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.WholeFile;
+import org.json.JSONObject;
 
 /** Makes a bundle of {@code .tflite} files that the user adds alone. */
 public final class AddedModels {
@@ -18,11 +26,63 @@ public final class AddedModels {
    *
    * @param folder holds the files; its name becomes that of the bundle
    * @param files their names, the original first, then its mobile artifacts
-   * @throws ModelException the runtime refuses one, or it is no image classifier
-   * @throws IOException a file cannot be read, or there is no room
+   * @throws ModelException the runtime refuses one
+   * @throws IOException a file cannot be read, is no image classifier like the others, or there is no room
    */
-  public static Bundle describe(File folder, List<String> files)
-      throws ModelException, IOException {
-    throw new UnsupportedOperationException();
+  public static Bundle describe(File folder, List<String> files) throws ModelException, IOException {
+    FolderSource source = new FolderSource(folder);
+    List<JSONObject> models = new ArrayList<>();
+    for (String file : files) {
+      try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT)) {
+        byte[] bytes = Contents.read(source, file);
+        models.add(model(file, bytes, loaded.input(), loaded.output()));
+      }
+    }
+    JSONObject bundle = bundle(folder.getName(), files, models);
+    WholeFile.write(new File(folder, "bundle.json"), Json.text(bundle));
+    return Bundle.read(source);
+  }
+
+  /** One of a bundle's models: values of 0..1 are not normalized, for nobody says how. */
+  static JSONObject model(String file, byte[] bytes, Tensor input, Tensor output) {
+    return Json.object(
+        "file", file,
+        "title", file,
+        "preset", null,
+        "bytes", bytes.length,
+        "sha256", Contents.sha256(bytes),
+        "input",
+            Json.object(
+                "shape", input.shape,
+                "dtype", input.type.toString(),
+                "pixels", false,
+                "mean", List.of(0),
+                "std", List.of(1),
+                "scale", input.scale == 0 ? null : input.scale,
+                "zero_point", input.scale == 0 ? null : input.zeroPoint),
+        "output",
+            Json.object(
+                "shape", output.shape,
+                "dtype", output.type.toString(),
+                "scale", output.scale == 0 ? null : output.scale,
+                "zero_point", output.scale == 0 ? null : output.zeroPoint),
+        "reference", null,
+        "accuracy", null);
+  }
+
+  /** The bundle of such models, the original first. */
+  static JSONObject bundle(String name, List<String> files, List<JSONObject> models) {
+    List<JSONObject> pairs = new ArrayList<>();
+    for (String mobile : files.size() == 1 ? files : files.subList(1, files.size())) {
+      pairs.add(Json.object("name", mobile, "original", files.get(0), "mobile", mobile));
+    }
+    return Json.object(
+        "bundle_version", 1,
+        "name", name,
+        "runtime", "",
+        "class_names", List.of(),
+        "images", List.of(),
+        "pairs", pairs,
+        "models", models);
   }
 }

@@ -1,6 +1,9 @@
 package org.hsvit.benchmark.device;
 
 import android.content.Context;
+import android.os.BatteryManager;
+import android.os.Build;
+import android.os.PowerManager;
 import org.hsvit.benchmark.measure.State;
 
 /** Reads what changes while measuring: heat, battery, power saving. */
@@ -8,6 +11,25 @@ public final class DeviceState {
   private DeviceState() {}
 
   public static State read(Context context) {
-    throw new UnsupportedOperationException();
+    PowerManager power = context.getSystemService(PowerManager.class);
+    BatteryManager battery = context.getSystemService(BatteryManager.class);
+    return new State(
+        System.currentTimeMillis(),
+        Build.VERSION.SDK_INT >= 29 ? power.getCurrentThermalStatus() : null,
+        Build.VERSION.SDK_INT >= 30 ? headroom(power) : null,
+        percent(battery),
+        battery.isCharging(),
+        power.isPowerSaveMode());
+  }
+
+  /** NaN where the phone has no sensor for it, and when asked twice within a second. */
+  private static Double headroom(PowerManager power) {
+    double headroom = Build.VERSION.SDK_INT >= 30 ? power.getThermalHeadroom(0) : Double.NaN;
+    return Double.isNaN(headroom) ? null : headroom;
+  }
+
+  private static Double percent(BatteryManager battery) {
+    int percent = battery.getIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY);
+    return percent < 0 || percent > 100 ? null : (double) percent;
   }
 }

@@ -1,24 +1,82 @@
 package org.hsvit.benchmark.device;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Decoding;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
+import org.tensorflow.lite.TensorFlowLite;
 
 /** A model in TensorFlow Lite's interpreter. {@code TfLiteRunner::open} is a {@code RunnerFactory}. */
 public final class TfLiteRunner implements Runner {
-  /** Loads a model, see {@link org.hsvit.benchmark.measure.RunnerFactory#open}. */
+  private final ModelFile model;
+  private final LoadedModel loaded;
+  private final Accelerator asked;
+  private final double initMs;
+  private final ByteBuffer output;
+
+  private TfLiteRunner(ModelFile model, LoadedModel loaded, Accelerator asked, double initMs) {
+    this.model = model;
+    this.loaded = loaded;
+    this.asked = asked;
+    this.initMs = initMs;
+    this.output = ByteBuffer.allocateDirect(model.output.type.bytes * model.output.elements());
+    this.output.order(ByteOrder.nativeOrder());
+  }
+
+  /**
+   * Loads a model, see {@link org.hsvit.benchmark.measure.RunnerFactory#open}. It is loaded twice and the
+   * second time counts, for the first of a process also starts the runtime.
+   */
   public static TfLiteRunner open(ModelFile model, BundleSource source, Settings settings)
       throws ModelException {
-    throw new UnsupportedOperationException();
+    LoadedModel.load(model.file, source, settings).close();
+    long start = System.nanoTime();
+    LoadedModel loaded = LoadedModel.load(model.file, source, settings);
+    double initMs = (System.nanoTime() - start) / 1e6;
+    try {
+      check(model.file, "takes", loaded.input(), model.input);
+      check(model.file, "gives", loaded.output(), model.output);
+    } catch (ModelException error) {
+      loaded.close();
+      throw error;
+    }
+    return new TfLiteRunner(model, loaded, settings.accelerator, initMs);
+  }
+
+  private static void check(String file, String verb, Tensor found, Tensor expected)
+      throws ModelException {
+    if (!describe(found).equals(describe(expected))) {
+      throw new ModelException(
+          file,
+          file + " " + verb + " " + describe(found) + ", bundle.json says " + describe(expected));
+    }
+  }
+
+  private static String describe(Tensor tensor) {
+    String grid =
+        tensor.scale == 0 ? "" : " of scale " + tensor.scale + ", zero point " + tensor.zeroPoint;
+    return tensor.type + " " + Arrays.toString(tensor.shape) + grid;
+  }
+
+  /** The runtime's version, such as 2.16.1; null if this phone cannot load it. */
+  static String version() {
+    try {
+      return TensorFlowLite.runtimeVersion();
+    } catch (RuntimeException | LinkageError error) {
+      return null;
+    }
   }
 
   @Override
   public double initMs() {
-    throw new UnsupportedOperationException();
+    return initMs;
   }
 
   @Override
@@ -28,26 +86,28 @@ public final class TfLiteRunner implements Runner {
 
   @Override
   public String runtimeVersion() {
-    throw new UnsupportedOperationException();
+    return version();
   }
 
   @Override
   public String delegate() {
-    throw new UnsupportedOperationException();
+    return asked == Accelerator.NPU ? "NNAPI" : "XNNPACK";
   }
 
+  /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not tell. */
   @Override
   public Accelerator used() {
-    throw new UnsupportedOperationException();
+    return asked == Accelerator.NPU ? null : Accelerator.CPU;
   }
 
   @Override
   public float[] run(ByteBuffer input) throws ModelException {
-    throw new UnsupportedOperationException();
+    loaded.run(input, output);
+    return Decoding.decode(output, model.output);
   }
 
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    loaded.close();
   }
 }

@@ -1,14 +1,9 @@
 package org.hsvit.benchmark.report;
 
 import java.io.File;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Collection;
 import java.util.List;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Agreement;
@@ -20,7 +15,6 @@ import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.measure.State;
 import org.hsvit.benchmark.measure.Summary;
 import org.json.JSONArray;
-import org.json.JSONException;
 import org.json.JSONObject;
 
 /** Puts a report into the form of {@code export/benchmark.schema.json}. */
@@ -36,25 +30,7 @@ public final class ReportWriter {
    * @throws IOException there is no room, or the folder cannot be written to
    */
   public static void write(Report report, File file) throws IOException {
-    File temporary = new File(file.getParentFile(), "." + file.getName() + ".tmp");
-    Files.createDirectories(file.getParentFile().toPath());
-    try (FileOutputStream stream = new FileOutputStream(temporary)) {
-      stream.write((toText(report) + "\n").getBytes(StandardCharsets.UTF_8));
-      stream.getFD().sync();
-    } catch (IOException error) {
-      temporary.delete();
-      throw error;
-    }
-    Files.move(temporary.toPath(), file.toPath(), StandardCopyOption.REPLACE_EXISTING);
-  }
-
-  /** The report as JSON to be read and shared. */
-  public static String toText(Report report) {
-    try {
-      return toJson(report).toString(1);
-    } catch (JSONException error) {
-      throw new AssertionError("a report holds finite numbers only", error);
-    }
+    WholeFile.write(file, Json.text(toJson(report)));
   }
 
   /**
@@ -80,11 +56,11 @@ public final class ReportWriter {
     JSONArray warnings = new JSONArray();
     for (Warning warning : report.warnings()) {
       warnings.put(
-          object("code", warning.code, "model", warning.model, "message", warning.message));
+          Json.object("code", warning.code, "model", warning.model, "message", warning.message));
     }
-    return object(
+    return Json.object(
         "schema_version", SCHEMA_VERSION,
-        "tool", object("name", TOOL, "version", report.device.appVersion),
+        "tool", Json.object("name", TOOL, "version", report.device.appVersion),
         "settings", settings(report),
         "device", device(report),
         "runtime", runtime(report.device),
@@ -96,7 +72,7 @@ public final class ReportWriter {
   private static JSONObject settings(Report report) {
     Settings settings = report.settings;
     int images = report.bundle.images().size();
-    return object(
+    return Json.object(
         "blocks", settings.blocks,
         "runs", settings.runs,
         "warmup", settings.warmup,
@@ -105,21 +81,21 @@ public final class ReportWriter {
         "data",
             images == 0
                 ? null
-                : object("name", report.bundle.name(), "split", "bundled", "images", images));
+                : Json.object("name", report.bundle.name(), "split", "bundled", "images", images));
   }
 
   private static JSONObject device(Report report) {
     Device device = report.device;
     List<PairResult> results = report.results;
     JSONObject cpu =
-        object(
+        Json.object(
             "name", device.cpu,
             "architecture", device.architecture,
             "logical_cores", device.cores,
             "features", device.features);
     JSONObject os =
-        object("name", "Android", "version", device.osVersion, "api_level", device.apiLevel);
-    return object(
+        Json.object("name", "Android", "version", device.osVersion, "api_level", device.apiLevel);
+    return Json.object(
         "name", device.name,
         "cpu", cpu,
         "os", os,
@@ -130,7 +106,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject state(State state) {
-    return object(
+    return Json.object(
         "time", Instant.ofEpochMilli(state.time).truncatedTo(ChronoUnit.SECONDS).toString(),
         "load_average", null,
         "thermal_status", state.thermalStatus,
@@ -141,7 +117,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject runtime(Device device) {
-    return object(
+    return Json.object(
         "language", device.language,
         "packages", new JSONObject(device.packages),
         "debug_build", device.debugBuild);
@@ -150,24 +126,20 @@ public final class ReportWriter {
   private static JSONObject model(
       String name, String role, ModelResult result, Settings settings) {
     ModelFile file = result.model;
-    JSONArray blocks = new JSONArray();
-    for (double[] block : result.blocksMs) {
-      blocks.put(json(block));
-    }
-    return object(
+    return Json.object(
         "name", name,
         "role", role,
         "bytes", file.bytes,
         "sha256", file.sha256,
-        "runtime", object("name", result.runtimeName, "version", result.runtimeVersion),
+        "runtime", Json.object("name", result.runtimeName, "version", result.runtimeVersion),
         "threads",
-            object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
+            Json.object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
         "accelerator", accelerator(result, settings),
         "input", input(file),
         "init_ms", result.initMs,
         "first_inference_ms", result.firstInferenceMs,
         "warmup_mean_ms", result.warmupMeanMs,
-        "blocks_ms", blocks,
+        "blocks_ms", result.blocksMs,
         "latency_ms", latency(result.latency),
         "memory", null,
         "accuracy", result.accuracy,
@@ -175,7 +147,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject accelerator(ModelResult result, Settings settings) {
-    return object(
+    return Json.object(
         "requested", settings.accelerator.toString(),
         "used", result.used == null ? null : result.used.toString(),
         "delegate", result.delegate,
@@ -185,8 +157,8 @@ public final class ReportWriter {
   }
 
   private static JSONObject input(ModelFile file) {
-    return object(
-        "shape", json(file.input.shape),
+    return Json.object(
+        "shape", file.input.shape,
         "dtype", file.input.type.toString(),
         "pixels", file.pixels,
         "mean", file.mean,
@@ -194,7 +166,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject latency(Summary summary) {
-    return object(
+    return Json.object(
         "count", summary.count,
         "p5", summary.p5,
         "p50", summary.p50,
@@ -208,7 +180,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject reference(ReferenceCheck check) {
-    return object(
+    return Json.object(
         "right", check.isRight(),
         "images", check.images,
         "wrong_images", check.wrongImages,
@@ -220,11 +192,11 @@ public final class ReportWriter {
   private static JSONObject pair(String original, String mobile, PairResult result) {
     Ratio ratio = result.ratio;
     Agreement agreement = result.agreement;
-    return object(
+    return Json.object(
         "original", original,
         "mobile", mobile,
         "ratio",
-            object(
+            Json.object(
                 "of", "median",
                 "value", ratio.value,
                 "low", ratio.low,
@@ -233,37 +205,12 @@ public final class ReportWriter {
         "agreement",
             agreement == null
                 ? null
-                : object(
+                : Json.object(
                     "images", agreement.images,
                     "top1_agreement", agreement.top1Agreement,
                     "max_abs_diff", agreement.maxAbsDiff,
                     "cosine", agreement.cosine),
         "before", state(result.before),
         "after", state(result.after));
-  }
-
-  /** An object of names and values in turn; null becomes JSON's null, a list an array. */
-  private static JSONObject object(Object... namesAndValues) {
-    try {
-      JSONObject object = new JSONObject();
-      for (int i = 0; i < namesAndValues.length; i += 2) {
-        Object value = namesAndValues[i + 1];
-        if (value instanceof Collection) {
-          value = new JSONArray((Collection<?>) value);
-        }
-        object.put((String) namesAndValues[i], value == null ? JSONObject.NULL : value);
-      }
-      return object;
-    } catch (JSONException error) {
-      throw new AssertionError("a report holds finite numbers only", error);
-    }
-  }
-
-  private static JSONArray json(Object array) {
-    try {
-      return new JSONArray(array);
-    } catch (JSONException error) {
-      throw new AssertionError("a report holds finite numbers only", error);
-    }
   }
 }

@@ -1,0 +1,125 @@
+package org.hsvit.benchmark.device;
+
+import android.os.Build;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Locale;
+import org.hsvit.benchmark.bundle.BundleSource;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Tensor;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.Settings;
+import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.Interpreter;
+import org.tensorflow.lite.nnapi.NnApiDelegate;
+
+/** A {@code .tflite} file in the interpreter. Every refusal of the runtime becomes one clear message. */
+final class LoadedModel implements AutoCloseable {
+  private final String file;
+  private final NnApiDelegate nnApi;
+  private final Interpreter interpreter;
+
+  private LoadedModel(String file, NnApiDelegate nnApi, Interpreter interpreter) {
+    this.file = file;
+    this.nnApi = nnApi;
+    this.interpreter = interpreter;
+  }
+
+  /**
+   * Reads a file, builds its graph and allocates its memory.
+   *
+   * @throws ModelException it cannot be read, or the runtime refuses it
+   */
+  static LoadedModel load(String file, BundleSource source, Settings settings) throws ModelException {
+    NnApiDelegate nnApi = null;
+    try {
+      byte[] bytes = Contents.read(source, file);
+      ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
+      buffer.put(bytes);
+      Interpreter.Options options = new Interpreter.Options();
+      options.setNumThreads(settings.threads).setUseXNNPACK(true);
+      if (settings.accelerator == Accelerator.NPU) {
+        nnApi = nnApi(file);
+        options.addDelegate(nnApi);
+      }
+      return new LoadedModel(file, nnApi, new Interpreter(buffer, options));
+    } catch (IOException error) {
+      throw new ModelException(file, "cannot read " + file + ": " + error.getMessage(), error);
+    } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
+      if (nnApi != null) {
+        nnApi.close();
+      }
+      throw refused(file, "does not load", error);
+    }
+  }
+
+  private static NnApiDelegate nnApi(String file) throws ModelException {
+    if (Build.VERSION.SDK_INT < 27) {
+      throw new ModelException(file, "this Android has no NNAPI: it came with Android 8.1");
+    }
+    return new NnApiDelegate(new NnApiDelegate.Options().setUseNnapiCpu(false));
+  }
+
+  private static ModelException refused(String file, String what, Throwable error) {
+    String reason = error.getMessage() == null ? error.toString() : error.getMessage();
+    String message = reason.replaceFirst("^Internal error: ", "").trim();
+    String version = TfLiteRunner.version();
+    String runtime = version == null ? "TFLite" : "TFLite " + version;
+    return new ModelException(file, file + " " + what + " in " + runtime + ": " + message, error);
+  }
+
+  /** What it takes: there must be one input. */
+  Tensor input() throws ModelException {
+    only("input", interpreter.getInputTensorCount());
+    return tensor("takes", interpreter.getInputTensor(0));
+  }
+
+  /** What it gives: there must be one output. */
+  Tensor output() throws ModelException {
+    only("output", interpreter.getOutputTensorCount());
+    return tensor("gives", interpreter.getOutputTensor(0));
+  }
+
+  private void only(String what, int count) throws ModelException {
+    if (count != 1) {
+      throw new ModelException(file, file + " must have one " + what + ", it has " + count);
+    }
+  }
+
+  private Tensor tensor(String verb, org.tensorflow.lite.Tensor tensor) throws ModelException {
+    return new Tensor(
+        tensor.shape(),
+        type(verb, tensor.dataType()),
+        tensor.quantizationParams().getScale(),
+        tensor.quantizationParams().getZeroPoint());
+  }
+
+  private Tensor.Type type(String verb, DataType type) throws ModelException {
+    for (Tensor.Type known : Tensor.Type.values()) {
+      if (known.name().equals(type.name())) {
+        return known;
+      }
+    }
+    String name = type.name().toLowerCase(Locale.ROOT);
+    throw new ModelException(file, file + " " + verb + " " + name + ", which this app does not know");
+  }
+
+  void run(ByteBuffer input, ByteBuffer output) throws ModelException {
+    try {
+      output.rewind();
+      interpreter.run(input, output);
+    } catch (RuntimeException error) {
+      throw refused(file, "fails", error);
+    }
+  }
+
+  @Override
+  public void close() {
+    interpreter.close();
+    if (nnApi != null) {
+      nnApi.close();
+    }
+  }
+}
