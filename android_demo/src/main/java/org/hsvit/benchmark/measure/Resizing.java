@@ -7,7 +7,8 @@ import java.util.Arrays;
  * training: {@code ImageOps.fit(image, size, BILINEAR)}.
  *
  * <p>A pixel is a mean of those below it, weighted by a triangle; first along rows, then along columns, in
- * fixed point of 22 bits.
+ * fixed point of 22 bits. (Pillow 13 takes pictures that are much taller than wide the other way round: they
+ * differ by one level of 255 here and there.)
  */
 public final class Resizing {
   private static final int BITS = 22;

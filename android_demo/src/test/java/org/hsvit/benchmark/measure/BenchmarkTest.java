@@ -1,0 +1,292 @@
+package org.hsvit.benchmark.measure;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.json.JSONArray;
+import org.json.JSONObject;
+import org.junit.Test;
+
+public class BenchmarkTest {
+  private static final Settings FEW = new Settings(1, 3, 2, 1, 120, Accelerator.CPU);
+
+  private final FakePhone phone = new FakePhone();
+  private final List<String> progress = new ArrayList<>();
+
+  /** Ends the measuring after so many runs. */
+  private final class Patience implements Listener {
+    private final int runs;
+
+    Patience(int runs) {
+      this.runs = runs;
+    }
+
+    @Override
+    public void onProgress(int done, int total) {
+      progress.add(done + "/" + total);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return phone.log.stream().filter(line -> line.startsWith("run")).count() >= runs;
+    }
+  }
+
+  private PairResult measure(String pair, Settings settings) throws Exception {
+    Benchmark benchmark = phone.benchmark();
+    return benchmark.run(benchmark.bundle().pair(pair), settings, new Patience(Integer.MAX_VALUE));
+  }
+
+  private static String block(String model) {
+    String run = "run " + model + ".tflite";
+    return "sleep 50, sleep 50, sleep 20, " + run + ", " + run + ", " + run;
+  }
+
+  @Test
+  public void blocksAlternateAndFirstRunsAndWarmUpAreApart() throws Exception {
+    PairResult result = measure("int8", FEW);
+    String loading = "open original.tflite, open int8.tflite, run original.tflite, run int8.tflite";
+    String blocks =
+        String.join(
+            ", ",
+            block("original"), block("int8"),
+            block("int8"), block("original"),
+            block("original"), block("int8"));
+    List<String> answers = new ArrayList<>();
+    for (String model : List.of("original", "int8")) {
+      for (int i = 0; i < 10; i++) {
+        answers.add("run " + model + ".tflite");
+      }
+    }
+    String closing = "close int8.tflite, close original.tflite";
+    assertEquals(
+        String.join(", ", loading, blocks, String.join(", ", answers), closing),
+        String.join(", ", phone.log));
+    assertEquals(List.of("1/6", "2/6", "3/6", "4/6", "5/6", "6/6"), progress);
+    assertEquals(3, result.mobile.blocksMs.length);
+    assertEquals(2, result.mobile.blocksMs[0].length);
+    assertEquals(6, result.mobile.latency.count);
+    assertEquals(1.05, result.mobile.warmupMeanMs, 0.05);
+    assertEquals(1.05, result.mobile.firstInferenceMs, 0.05);
+    assertEquals(2.1, result.original.firstInferenceMs, 0.1);
+    assertEquals(12.5, result.original.initMs, 0);
+  }
+
+  @Test
+  public void everyRunIsKeptAndTheRatioIsOfTheKeptNumbers() throws Exception {
+    PairResult result = measure("int8", new Settings(1, 6, 20, 0, 0, Accelerator.CPU));
+    assertNull(result.mobile.warmupMeanMs);
+    assertEquals(0.5, result.ratio.value, 0.03);
+    assertTrue(result.ratio.low <= result.ratio.value && result.ratio.value <= result.ratio.high);
+    Ratio again = Statistics.ratioOfMedians(result.original.blocksMs, result.mobile.blocksMs);
+    assertEquals(again.high, result.ratio.high, 0);
+    double[] all =
+        Arrays.stream(result.mobile.blocksMs).flatMapToDouble(Arrays::stream).toArray();
+    assertEquals(120, all.length);
+    assertEquals(Statistics.summarize(all).p99, result.mobile.latency.p99, 0);
+    for (double latency : all) { // of 10 ns
+      assertEquals(latency, Math.rint(latency * 1e5) / 1e5, 0);
+    }
+  }
+
+  @Test
+  public void busyCoresAreCpuTimeOverTimePassed() throws Exception {
+    phone.busyCores = 3.5;
+    assertEquals(3.5, measure("int8", FEW).original.busyCores, 0.001);
+  }
+
+  @Test
+  public void answersAreCheckedAgainstReferencesLabelsAndEachOther() throws Exception {
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.original.reference.isRight());
+    assertTrue(result.mobile.reference.isRight());
+    assertEquals(10, result.mobile.reference.images);
+    assertEquals(0.001, result.mobile.reference.limit, 0);
+    assertEquals("keras 3.15.0", result.mobile.reference.runtime);
+    assertFalse(result.mobile.isWrong());
+    assertEquals(0.9, result.original.accuracy, 0); // one label is another
+    assertEquals(10, result.agreement.images);
+    assertEquals(0.125, result.agreement.maxAbsDiff, 0.06); // sums are rounded to quarters
+    assertNotEquals(1, result.agreement.cosine, 0);
+  }
+
+  @Test
+  public void aWrongAnswerMakesAModelWrong() throws Exception {
+    phone.offsets.put(FakePhone.INT8, 0.25f);
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.original.reference.isRight());
+    assertFalse(result.mobile.reference.isRight());
+    assertEquals(10, result.mobile.reference.wrongImages);
+    assertEquals(0.25, result.mobile.reference.maxAbsDiff, 1e-6);
+    assertTrue(result.mobile.isWrong());
+  }
+
+  @Test
+  public void theLimitItselfIsRight() throws Exception {
+    phone.offsets.put(FakePhone.INT8, 0.25f); // exact, as are quarters
+    for (int i = 0; i < 3; i++) {
+      JSONObject model = phone.described.getJSONArray("models").getJSONObject(i);
+      model.getJSONObject("reference").put("max_abs_diff", 0.25);
+    }
+    assertTrue(measure("int8", FEW).mobile.reference.isRight());
+  }
+
+  @Test
+  public void answersThatAreNotFiniteAreWrongAndNotCompared() throws Exception {
+    phone.offsets.put(FakePhone.INT8, Float.NaN);
+    PairResult result = measure("int8", FEW);
+    assertEquals(10, result.mobile.notFinite);
+    assertEquals(10, result.mobile.reference.wrongImages);
+    assertNull(result.mobile.reference.maxAbsDiff);
+    assertNull(result.agreement);
+    assertEquals(0, result.mobile.accuracy, 0);
+    phone.offsets.put(FakePhone.INT8, Float.POSITIVE_INFINITY);
+    assertNull(measure("int8", FEW).mobile.reference.maxAbsDiff);
+  }
+
+  @Test
+  public void notFiniteIsWrongWithoutAReferenceToo() throws Exception {
+    withoutReferences();
+    phone.offsets.put(FakePhone.INT8, Float.NaN);
+    PairResult result = measure("int8", FEW);
+    assertNull(result.mobile.reference);
+    assertTrue(result.mobile.isWrong());
+    assertFalse(result.original.isWrong());
+  }
+
+  @Test
+  public void withoutImagesNothingIsCompared() throws Exception {
+    withoutReferences();
+    phone.described.put("images", new JSONArray());
+    PairResult result = measure("int8", FEW);
+    assertNull(result.agreement);
+    assertNull(result.mobile.reference);
+    assertNull(result.mobile.accuracy);
+    assertEquals(6, result.mobile.latency.count);
+  }
+
+  private void withoutReferences() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      phone.described.getJSONArray("models").getJSONObject(i).put("reference", JSONObject.NULL);
+    }
+  }
+
+  @Test
+  public void cancellingEndsWithinOneRun() throws Exception {
+    Benchmark benchmark = phone.benchmark();
+    for (int runs : new int[] {0, 1, 4, 13, 25}) { // first, warm-up, timed, and answering
+      phone.log.clear();
+      assertThrows(
+          CancelledException.class,
+          () -> benchmark.run(benchmark.bundle().pair("int8"), FEW, new Patience(runs)));
+      assertEquals(runs, phone.log.stream().filter(line -> line.startsWith("run")).count());
+      assertEquals("close original.tflite", phone.log.get(phone.log.size() - 1));
+      assertTrue(phone.log.contains("close int8.tflite"));
+    }
+  }
+
+  @Test
+  public void cancellingDoesNotWaitForTheDeviceToCool() throws Exception {
+    Benchmark benchmark = phone.benchmark();
+    assertThrows(
+        CancelledException.class,
+        () -> benchmark.run(benchmark.bundle().pair("int8"), FEW, new Patience(2)));
+    assertFalse(String.join(", ", phone.log).contains("sleep"));
+  }
+
+  @Test
+  public void aFileOfAnotherSizeIsNotRun() throws Exception {
+    phone.files.put(FakePhone.INT8, new byte[3]);
+    ModelException error = assertThrows(ModelException.class, () -> measure("int8", FEW));
+    assertEquals("int8.tflite holds 3 bytes, bundle.json says 22", error.getMessage());
+    assertEquals(FakePhone.INT8, error.file);
+    assertFalse(String.join(", ", phone.log).contains("run"));
+    assertFalse(String.join(", ", phone.log).contains("open int8.tflite"));
+  }
+
+  @Test
+  public void aFileOfOtherBytesIsNotRun() throws Exception {
+    phone.files.get(FakePhone.ORIGINAL)[0] = 'C';
+    ModelException error = assertThrows(ModelException.class, () -> measure("int8", FEW));
+    assertTrue(
+        error.getMessage(),
+        error.getMessage().matches(
+            "original.tflite has SHA-256 [0-9a-f]{64}, bundle.json says [0-9a-f]{64}"));
+    assertTrue(phone.log.isEmpty());
+  }
+
+  @Test
+  public void aMissingFileAndADamagedImageAreNamed() throws Exception {
+    byte[] content = phone.files.remove(FakePhone.INT8);
+    ModelException error = assertThrows(ModelException.class, () -> measure("int8", FEW));
+    assertEquals("there is no int8.tflite", error.getMessage());
+    phone.files.put(FakePhone.INT8, content);
+    phone.files.put("images/3.png", new byte[5]);
+    error = assertThrows(ModelException.class, () -> measure("int8", FEW));
+    assertEquals("images/3.png: it is damaged or no image", error.getMessage());
+  }
+
+  @Test
+  public void thermalStateIsReadBeforeAndAfter() throws Exception {
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.after.time > result.before.time);
+  }
+
+  @Test
+  public void classifyingNamesTheLikeliestClasses() throws Exception {
+    Bundle bundle = phone.bundle();
+    Picture picture = phone.decode(phone.open("images/1.png"), 1);
+    try (Classifier classifier =
+        Classifier.open(bundle, bundle.model(FakePhone.ORIGINAL), phone, Settings.DEFAULT)) {
+      Classifier.Answer answer = classifier.classify(picture, 2);
+      assertEquals(2, answer.top.size());
+      assertTrue(answer.milliseconds >= 0);
+      Prediction best = answer.top.get(0);
+      assertEquals((int) bundle.images().get(1).label, best.index);
+      assertEquals(bundle.classNames().get(best.index), best.label);
+      assertTrue(best.output > answer.top.get(1).output);
+      double shares = classifier.classify(picture, 5).top.stream().mapToDouble(p -> p.share).sum();
+      assertEquals(1, shares, 1e-9);
+      double odds = best.share / answer.top.get(1).share;
+      assertEquals(Math.exp(best.output - answer.top.get(1).output), odds, 1e-6 * odds);
+    }
+    assertEquals("close original.tflite", phone.log.get(phone.log.size() - 1));
+  }
+
+  @Test
+  public void classifyingRefusesWhatIsNotFiniteAndFilesOfOtherBytes() throws Exception {
+    Bundle bundle = phone.bundle();
+    Picture picture = phone.decode(phone.open("images/1.png"), 1);
+    phone.offsets.put(FakePhone.INT8, Float.NaN);
+    try (Classifier classifier =
+        Classifier.open(bundle, bundle.model(FakePhone.INT8), phone, Settings.DEFAULT)) {
+      ModelException error =
+          assertThrows(ModelException.class, () -> classifier.classify(picture, 5));
+      assertEquals("int8.tflite answers with NaN or infinity", error.getMessage());
+    }
+    phone.files.get(FakePhone.INT8)[0] = 'C';
+    assertThrows(
+        ModelException.class,
+        () -> Classifier.open(bundle, bundle.model(FakePhone.INT8), phone, Settings.DEFAULT));
+  }
+
+  @Test
+  public void settingsOutOfRangeAreRefused() {
+    IllegalArgumentException error =
+        assertThrows(
+            IllegalArgumentException.class, () -> new Settings(0, 1, 1, 0, 0, Accelerator.CPU));
+    assertEquals("threads=0 must be from 1 to 64", error.getMessage());
+    error =
+        assertThrows(
+            IllegalArgumentException.class, () -> new Settings(1, 1, 1, 0, -1, Accelerator.CPU));
+    assertEquals("cooldown_ms=-1 must be from 0 to 600000", error.getMessage());
+  }
+}
