@@ -106,7 +106,7 @@ final class Fields {
     return numbers;
   }
 
-  /** The parser of the framework takes NaN and Infinity for numbers. */
+  /** Parsers of older frameworks take NaN and Infinity for numbers. */
   private double finite(String name, Object value) throws BundleException {
     double number = value instanceof Number ? ((Number) value).doubleValue() : Double.NaN;
     if (Double.isNaN(number) || Double.isInfinite(number)) {

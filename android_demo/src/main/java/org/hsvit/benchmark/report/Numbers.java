@@ -13,10 +13,10 @@ final class Numbers {
     return new BigDecimal(value).setScale(digits, RoundingMode.HALF_EVEN).toPlainString();
   }
 
-  /** With three digits that count. */
+  /** With up to three digits that count. */
   static String short3(double value) {
     BigDecimal rounded = new BigDecimal(value).round(new MathContext(3, RoundingMode.HALF_EVEN));
-    return rounded.scale() < 0 ? rounded.toPlainString() : rounded.toString();
+    return rounded.stripTrailingZeros().toPlainString();
   }
 
   /** As a share of hundred. */

@@ -44,6 +44,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   public final Map<String, Float> offsets = new HashMap<>();
 
   public int thermalStatus;
+  public boolean powerSave;
 
   /** CPU time that passes in a run over time that passes. */
   public double busyCores = 1;
@@ -184,7 +185,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   @Override
   public State state() {
     long time = 1_767_323_045_000L + nanos / 1_000_000;
-    return new State(time, thermalStatus, 0.4, 81.0, false, false);
+    return new State(time, thermalStatus, 0.4, 81.0, false, powerSave);
   }
 
   @Override

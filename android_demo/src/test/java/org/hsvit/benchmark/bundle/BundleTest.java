@@ -1,0 +1,286 @@
+package org.hsvit.benchmark.bundle;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.json.JSONArray;
+import org.json.JSONObject;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+public class BundleTest {
+  private static final String[] FIELDS = {
+    "bundle_version", "name", "runtime", "class_names", "images", "models", "pairs"
+  };
+
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
+
+  private static String text() {
+    return new FakePhone().described.toString();
+  }
+
+  private static Bundle read(String text) throws IOException {
+    return Bundle.read(file -> new ByteArrayInputStream(text.getBytes("UTF-8")));
+  }
+
+  /** Puts a value, written as JSON, where a path leads. */
+  private static String changed(String path, String json) throws Exception {
+    JSONObject bundle = new JSONObject(text());
+    Object place = bundle;
+    String[] steps = path.split("\\.");
+    for (int i = 0; i < steps.length - 1; i++) {
+      place = step(place, steps[i]);
+    }
+    String last = steps[steps.length - 1];
+    if (place instanceof JSONArray) {
+      ((JSONArray) place).put(Integer.parseInt(last), "@");
+    } else {
+      ((JSONObject) place).put(last, "@");
+    }
+    return bundle.toString().replace("\"@\"", json);
+  }
+
+  private static Object step(Object place, String name) throws Exception {
+    return place instanceof JSONArray
+        ? ((JSONArray) place).get(Integer.parseInt(name))
+        : ((JSONObject) place).get(name);
+  }
+
+  private static void assertRefused(String path, String json, String message) throws Exception {
+    String text = changed(path, json);
+    BundleException error = assertThrows(path, BundleException.class, () -> read(text));
+    assertTrue(error.getMessage(), error.getMessage().endsWith("/bundle.json: " + message));
+  }
+
+  @Test
+  public void allFieldsAreRead() throws Exception {
+    Bundle bundle = read(text());
+    assertEquals("sums", bundle.name());
+    assertEquals("2.16", bundle.runtime());
+    assertEquals(List.of("zero", "one", "two"), bundle.classNames());
+    assertEquals(10, bundle.images().size());
+    assertEquals("images/0.png", bundle.images().get(0).file);
+    assertTrue(bundle.images().get(0).label < 3);
+    assertEquals(2, bundle.pairs().size());
+    ModelFile model = bundle.model("int8.tflite");
+    assertSame(model, bundle.pair("int8").mobile);
+    assertEquals("the int8.tflite", model.title);
+    assertNull(model.preset);
+    assertEquals(22, model.bytes);
+    assertArrayEquals(new int[] {1, 4, 4, 1}, model.input.shape);
+    assertEquals(Tensor.Type.FLOAT32, model.input.type);
+    assertEquals(0, model.input.scale, 0);
+    assertEquals(List.of(0.5), model.mean);
+    assertEquals(List.of(0.25), model.std);
+    assertEquals(3, model.numClasses());
+    assertEquals(10, model.reference.outputs.length);
+    assertEquals(0.001, model.reference.maxAbsDiff, 0);
+    assertEquals(0.97, model.accuracy, 0);
+  }
+
+  @Test
+  public void gridsAreRead() throws Exception {
+    String text = changed("models.0.input.dtype", "\"int8\"");
+    JSONObject bundle = new JSONObject(text);
+    JSONObject input = bundle.getJSONArray("models").getJSONObject(0).getJSONObject("input");
+    input.put("scale", 0.25).put("zero_point", -128);
+    Tensor tensor = read(bundle.toString()).model("original.tflite").input;
+    assertEquals(Tensor.Type.INT8, tensor.type);
+    assertEquals(0.25f, tensor.scale, 0);
+    assertEquals(-128, tensor.zeroPoint);
+  }
+
+  @Test
+  public void whatNobodyKnowsMayBeNull() throws Exception {
+    assertNull(read(changed("images.0.label", "null")).images().get(0).label);
+    assertNull(read(changed("models.0.accuracy", "null")).model("original.tflite").accuracy);
+    assertNull(read(changed("models.0.reference", "null")).model("original.tflite").reference);
+    assertEquals("int8", read(changed("models.0.preset", "\"int8\"")).model("original.tflite").preset);
+    assertEquals(List.of(0.5), read(changed("models.0.input.mean", "0.5")).model("original.tflite").mean);
+  }
+
+  @Test
+  public void aMissingFieldIsNamed() throws Exception {
+    for (String field : FIELDS) {
+      JSONObject bundle = new JSONObject(text());
+      bundle.remove(field);
+      BundleException error =
+          assertThrows(field, BundleException.class, () -> read(bundle.toString()));
+      assertTrue(
+          error.getMessage(),
+          error.getMessage().contains("bundle.json: " + field + " is missing, it must be "));
+    }
+  }
+
+  @Test
+  public void aWrongValueIsNamedWithWhatWouldBeRight() throws Exception {
+    assertRefused("bundle_version", "2", "bundle_version is 2, it must be an integer from 1 to 1");
+    assertRefused("name", "7", "name is 7, it must be a text");
+    assertRefused("class_names", "[1]", "class_names[0] is 1, it must be a text");
+    assertRefused("images", "{}", "images is {}, it must be a list of objects");
+    assertRefused("images.3", "5", "images[3] is 5, it must be an object");
+    assertRefused(
+        "images.3.label", "3", "images[3].label is 3, it must be an integer from 0 to 2");
+    assertRefused(
+        "images.3.label", "1.5", "images[3].label is 1.5, it must be an integer from 0 to 2");
+    assertRefused(
+        "models.1.bytes", "0", "models[1].bytes is 0, it must be an integer from 1 to 2147483647");
+    assertRefused(
+        "models.1.sha256", "\"12\"", "models[1].sha256 is 12, it must be 64 hexadecimal digits");
+    assertRefused("models.1.accuracy", "1.5", "models[1].accuracy is 1.5, it must be from 0 to 1");
+    assertRefused("models.1.title", "null", "models[1].title is null, it must be a text");
+  }
+
+  @Test
+  public void aWrongInputOrOutputIsNamed() throws Exception {
+    assertRefused(
+        "models.0.input.dtype",
+        "\"float16\"",
+        "models[0].input.dtype is float16, it must be one of [float32, int8, uint8]");
+    assertRefused(
+        "models.0.input.shape",
+        "[2, 4, 4, 1]",
+        "models[0].input.shape is [2,4,4,1], it must be [1, height, width, channels]");
+    assertRefused(
+        "models.0.input.shape",
+        "[1, 4, 4, 2]",
+        "models[0].input.shape is [1,4,4,2], it must be [1, height, width, 1 or 3]");
+    assertRefused(
+        "models.1.input.shape",
+        "[1, 5, 4, 1]",
+        "models[1].input.shape is [1,5,4,1], it must be as of original.tflite");
+    assertRefused(
+        "models.0.input.pixels", "0", "models[0].input.pixels is 0, it must be true or false");
+    assertRefused(
+        "models.0.input.mean",
+        "[0, 0]",
+        "models[0].input.mean is [0,0], it must be one number or one for each of 1 channels");
+    assertRefused(
+        "models.0.input.std",
+        "[0]",
+        "models[0].input.std is [0], it must be one number or one for each of 1 channels, positive");
+    assertRefused(
+        "models.0.input.scale", "-1", "models[0].input.scale is -1, it must be positive, or null");
+    assertRefused(
+        "models.0.output.shape",
+        "[1, 4]",
+        "models[0].output.shape is [1,4], it must be [1, 3], one for each of class_names");
+    assertRefused(
+        "models.0.output", "[]", "models[0].output is [], it must be an object");
+  }
+
+  @Test
+  public void aWrongReferenceIsNamed() throws Exception {
+    assertRefused(
+        "models.0.reference.outputs",
+        "[[1, 2, 3]]",
+        "models[0].reference.outputs is [[1,2,3]], it must be 10 lists, one an image, of 3 numbers");
+    assertRefused(
+        "models.0.reference.outputs.2",
+        "[1, 2, true]",
+        "models[0].reference.outputs[2][2] is true, it must be a number");
+    assertRefused(
+        "models.0.reference.max_abs_diff",
+        "-1",
+        "models[0].reference.max_abs_diff is -1, it must be at least 0");
+    for (String limit : new String[] {"NaN", "1e999"}) { // which no difference is greater than
+      String text = changed("models.0.reference.max_abs_diff", limit);
+      assertThrows(BundleException.class, () -> read(text));
+    }
+  }
+
+  @Test
+  public void wrongPairsAreNamed() throws Exception {
+    assertRefused(
+        "pairs.0.mobile",
+        "\"other.tflite\"",
+        "pairs[0].mobile is other.tflite, it must be one of models: "
+            + "original.tflite, int8.tflite, dynamic.tflite");
+    assertRefused(
+        "pairs.1.name", "\"int8\"", "pairs[1].name is int8, it must be not empty and named once");
+    assertRefused("pairs", "[]", "pairs is [], it must be at least one pair");
+    assertRefused(
+        "models.1.file",
+        "\"original.tflite\"",
+        "models[1].file is original.tflite, it must be named once");
+  }
+
+  @Test
+  public void noFileIsOutsideOfTheBundle() throws Exception {
+    String right = "it must be the name of a file within the bundle";
+    assertRefused("images.0.file", "\"/etc/x\"", "images[0].file is /etc/x, " + right);
+    assertRefused("images.0.file", "\"../x\"", "images[0].file is ../x, " + right);
+    assertRefused("images.0.file", "\"\"", "images[0].file is , " + right);
+    assertRefused(
+        "models.0.file", "\"a/../../b.tflite\"",
+        "models[0].file is a/../../b.tflite, " + right + " that ends in .tflite");
+    assertRefused(
+        "models.0.file", "\"m.bin\"", "models[0].file is m.bin, " + right + " that ends in .tflite");
+  }
+
+  @Test
+  public void longValuesAreCut() throws Exception {
+    String name = "x".repeat(300);
+    assertRefused(
+        "models.0.sha256",
+        "\"" + name + "\"",
+        "models[0].sha256 is " + "x".repeat(80) + "..., it must be 64 hexadecimal digits");
+  }
+
+  @Test
+  public void whatIsNoJsonIsRefused() {
+    for (String text : new String[] {"", "{", "[1]", "nonsense"}) {
+      BundleException error = assertThrows(BundleException.class, () -> read(text));
+      assertTrue(error.getMessage(), error.getMessage().contains("bundle.json is no JSON object: "));
+    }
+  }
+
+  @Test
+  public void unknownNamesAreRefusedWithTheKnownOnes() throws Exception {
+    Bundle bundle = read(text());
+    assertEquals(
+        "bundle sums has no pair int4, it has int8, dynamic",
+        assertThrows(BundleException.class, () -> bundle.pair("int4")).getMessage());
+    assertEquals(
+        "bundle sums has no model int4.tflite",
+        assertThrows(BundleException.class, () -> bundle.model("int4.tflite")).getMessage());
+  }
+
+  @Test
+  public void aFolderIsASource() throws Exception {
+    File file = folder.newFile("bundle.json");
+    Files.write(file.toPath(), text().getBytes("UTF-8"));
+    byte[] content = "content of int8.tflite".getBytes("UTF-8");
+    Files.write(new File(folder.getRoot(), "int8.tflite").toPath(), content);
+    Bundle bundle = Bundle.read(new FolderSource(folder.getRoot()));
+    assertArrayEquals(content, Contents.read(bundle.source(), "int8.tflite"));
+    Contents.check(bundle.model("int8.tflite"), bundle.source());
+    assertThrows(
+        IOException.class,
+        () -> Contents.check(bundle.model("original.tflite"), bundle.source()));
+    Files.write(file.toPath(), changed("name", "7").getBytes("UTF-8"));
+    assertEquals(
+        file + ": name is 7, it must be a text",
+        assertThrows(
+                BundleException.class, () -> Bundle.read(new FolderSource(folder.getRoot())))
+            .getMessage());
+  }
+
+  @Test
+  public void sha256IsThatOfTheStandard() throws Exception {
+    assertEquals(
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", // FIPS 180-2, B.1
+        Contents.sha256("abc".getBytes("UTF-8")));
+  }
+}

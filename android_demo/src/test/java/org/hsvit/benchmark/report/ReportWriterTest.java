@@ -1,0 +1,123 @@
+package org.hsvit.benchmark.report;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.Listener;
+import org.hsvit.benchmark.measure.Settings;
+import org.json.JSONObject;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+public class ReportWriterTest {
+  private static final Listener PATIENT =
+      new Listener() {
+        @Override
+        public void onProgress(int done, int total) {}
+
+        @Override
+        public boolean isCancelled() {
+          return false;
+        }
+      };
+
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
+
+  /** A run with all that can go wrong: a right pair, one with wrong answers, one that is not measured. */
+  private static Session.Outcome eventfulRun(File file) throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.offsets.put(FakePhone.DYNAMIC, 0.25f);
+    phone.files.put("broken.tflite", new byte[3]);
+    JSONObject model = new JSONObject(phone.described.getJSONArray("models").get(1).toString());
+    phone.described.getJSONArray("models").put(model.put("file", "broken.tflite"));
+    phone
+        .described
+        .getJSONArray("pairs")
+        .put(Json.object("name", "broken", "original", FakePhone.ORIGINAL, "mobile", "broken.tflite"));
+    Benchmark benchmark = phone.benchmark();
+    Settings settings = new Settings(1, 6, 20, 3, 500, Accelerator.CPU);
+    return new Session(benchmark, SessionTest.DEVICE, file)
+        .run(
+            benchmark.bundle().pairs(),
+            settings,
+            PATIENT,
+            () -> "",
+            report -> phone.thermalStatus = 1);
+  }
+
+  /**
+   * The report that Python's tests read: {@code tests/export/data/phone_report.json}. A change that is meant
+   * is copied there from target/.
+   */
+  @Test
+  public void theReportIsTheOneThatPythonReads() throws Exception {
+    File made = new File("target/phone_report.json");
+    eventfulRun(made);
+    File checkedIn = new File("../tests/export/data/phone_report.json");
+    assertEquals(
+        new String(Files.readAllBytes(checkedIn.toPath()), StandardCharsets.UTF_8),
+        new String(Files.readAllBytes(made.toPath()), StandardCharsets.UTF_8));
+  }
+
+  @Test
+  public void theTextSaysWhatCounts() throws Exception {
+    Report report = eventfulRun(folder.newFile("r.json")).report;
+    String[] lines = TextSummary.of(report).split("\n");
+    assertEquals("Benchmark of sums", lines[0]);
+    assertEquals("Maker Phone 7, Android 14, arm64-v8a", lines[1]);
+    assertEquals(
+        "asked for CPU, 1 thread; 6 alternating blocks of 20 runs after 3 uncounted, pauses of 0.5 s",
+        lines[2]);
+    assertEquals("", lines[3]);
+    assertEquals("int8: int8.tflite against original.tflite", lines[4]);
+    assertTrue(lines[5], lines[5].matches("  20..-..-..T..:..:..Z"));
+    assertTrue(lines[6], lines[6].matches("  time x 0\\.\\d{3} \\[0\\.\\d{3}, 0\\.\\d{3}\\]"));
+    assertTrue(
+        lines[8],
+        lines[8].matches(
+            "  mobile:   p50 1\\.\\d+, p90 1\\.\\d+, p99 1\\.\\d+ ms; 0\\.022 kB; "
+                + "loading 12\\.5, first run 1\\.\\d+ ms; answers right, accuracy \\d+\\.0 %"));
+    assertTrue(lines[9], lines[9].matches("  same answer to \\d+\\.0 % of 10 images"));
+    assertEquals("  thermal status 0 -> 0, battery 81 -> 81 %", lines[10]);
+    String text = String.join("\n", lines);
+    assertTrue(text, text.contains("\nwarning: broken.tflite: pair broken was not measured: "));
+    assertTrue(text, text.contains("\nwarning: dynamic.tflite: WRONG ANSWERS to 10 of 10 images"));
+  }
+
+  @Test
+  public void aReportOfNothingIsRefused() throws Exception {
+    Report report =
+        new Report(new FakePhone().bundle(), Settings.DEFAULT, SessionTest.DEVICE, List.of(), List.of());
+    assertThrows(IllegalArgumentException.class, () -> ReportWriter.toJson(report));
+  }
+
+  @Test
+  public void aFileIsReplacedWholeOrNotAtAll() throws Exception {
+    File file = folder.newFile("a.txt");
+    WholeFile.write(file, "one");
+    WholeFile.write(file, "two");
+    assertEquals("two", new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8));
+    File busy = new File(folder.getRoot(), "busy");
+    assertTrue(new File(busy, "inside").mkdirs()); // a folder that is not empty cannot be replaced
+    assertThrows(java.io.IOException.class, () -> WholeFile.write(busy, "three"));
+    assertEquals(2, folder.getRoot().list().length);
+  }
+
+  @Test
+  public void numbersAreWrittenAsPythonDoes() {
+    assertEquals("1.2", Numbers.fixed(1.25, 1)); // a tie, which goes to the even digit
+    assertEquals("1.4", Numbers.fixed(1.45, 1)); // below 1.45 in binary
+    assertEquals("1230", Numbers.short3(1234.5));
+    assertEquals("0.00123", Numbers.short3(0.00123456));
+    assertEquals("97.5 %", Numbers.percent(0.975));
+  }
+}

@@ -1,0 +1,226 @@
+package org.hsvit.benchmark.report;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.Listener;
+import org.hsvit.benchmark.measure.Settings;
+import org.json.JSONArray;
+import org.json.JSONObject;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+public class SessionTest {
+  static final Device DEVICE =
+      new Device(
+          "Maker Phone 7",
+          "SoC 900",
+          "arm64-v8a",
+          8,
+          List.of("asimd", "asimddp"),
+          "14",
+          34,
+          8L << 30,
+          "1.0",
+          false,
+          "Java on Dalvik 2.1.0",
+          Map.of("org.tensorflow:tensorflow-lite", "2.16.1"));
+  private static final Settings SETTINGS = new Settings(1, 6, 20, 3, 500, Accelerator.CPU);
+
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
+
+  private final FakePhone phone = new FakePhone();
+  private final List<String> progress = new ArrayList<>();
+  private final List<Integer> onDisk = new ArrayList<>();
+  private int patience = Integer.MAX_VALUE;
+  private File file;
+
+  private final Listener listener =
+      new Listener() {
+        @Override
+        public void onProgress(int done, int total) {
+          progress.add(done + "/" + total);
+        }
+
+        @Override
+        public boolean isCancelled() {
+          return progress.size() >= patience;
+        }
+      };
+
+  @Before
+  public void chooseFile() {
+    file = new File(folder.getRoot(), "reports/run1.json");
+  }
+
+  private Session.Outcome run(String... names) throws Exception {
+    Benchmark benchmark = phone.benchmark();
+    List<Pair> pairs = new ArrayList<>();
+    for (String name : names) {
+      pairs.add(benchmark.bundle().pair(name));
+    }
+    return new Session(benchmark, DEVICE, file)
+        .run(pairs, SETTINGS, listener, () -> "the app left the foreground", this::look);
+  }
+
+  /** The report is complete whenever a pair is finished. */
+  private void look(Report report) {
+    try {
+      onDisk.add(file.exists() ? read().getJSONArray("pairs").length() : 0);
+    } catch (Exception error) {
+      throw new AssertionError(error);
+    }
+  }
+
+  private JSONObject read() throws Exception {
+    return new JSONObject(new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8));
+  }
+
+  private String warnings() throws Exception {
+    JSONArray warnings = read().getJSONArray("warnings");
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < warnings.length(); i++) {
+      JSONObject warning = warnings.getJSONObject(i);
+      lines.add(warning.getString("code") + " " + warning.get("model") + ": " + warning.getString("message"));
+    }
+    return String.join("\n", lines);
+  }
+
+  @Test
+  public void everyFinishedPairIsOnDiskBeforeTheNextStarts() throws Exception {
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.DONE, outcome.status);
+    assertEquals("", outcome.message);
+    assertEquals(file, outcome.file);
+    assertEquals(List.of(1, 2), onDisk);
+    assertEquals(2, outcome.report.results.size());
+    assertEquals(24, progress.size());
+    assertEquals("13/24", progress.get(12));
+    assertEquals("24/24", progress.get(23));
+    assertEquals("", warnings());
+    assertEquals(List.of("run1.json"), List.of(file.getParentFile().list()));
+    JSONArray models = read().getJSONArray("models");
+    assertEquals("original.tflite (2)", models.getJSONObject(2).getString("name"));
+    assertEquals(
+        "original.tflite (2)", read().getJSONArray("pairs").getJSONObject(1).getString("original"));
+  }
+
+  @Test
+  public void aCancelledSessionKeepsWhatIsFinished() throws Exception {
+    patience = 15;
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.CANCELLED, outcome.status);
+    assertEquals(
+        "stopped: the app left the foreground; 1 of 2 pairs were measured", outcome.message);
+    assertEquals(file, outcome.file);
+    assertEquals(1, read().getJSONArray("pairs").length());
+    assertEquals("stopped null: " + outcome.message, warnings());
+  }
+
+  @Test
+  public void aSessionThatIsCancelledAtOnceLeavesNoReport() throws Exception {
+    patience = 0;
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.CANCELLED, outcome.status);
+    assertEquals(
+        "stopped: the app left the foreground; 0 of 2 pairs were measured", outcome.message);
+    assertNull(outcome.file);
+    assertFalse(file.exists());
+  }
+
+  @Test
+  public void aPairThatFailsDoesNotKeepTheOthersFromIt() throws Exception {
+    phone.files.put(FakePhone.INT8, new byte[3]);
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.FAILED, outcome.status);
+    String message = "pair int8 was not measured: int8.tflite holds 3 bytes, bundle.json says 22";
+    assertEquals("int8.tflite: " + message, outcome.message);
+    assertEquals(1, outcome.report.results.size());
+    assertEquals(List.of(0, 1), onDisk);
+    assertEquals("failed int8.tflite: " + message, warnings());
+    assertEquals("24/24", progress.get(progress.size() - 1));
+  }
+
+  @Test
+  public void ifAllPairsFailThereIsNoReport() throws Exception {
+    phone.files.put(FakePhone.ORIGINAL, new byte[3]);
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.FAILED, outcome.status);
+    assertTrue(outcome.message, outcome.message.contains("original.tflite holds 3 bytes"));
+    assertNull(outcome.file);
+    assertFalse(file.exists());
+  }
+
+  @Test
+  public void aReportThatCannotBeWrittenIsToldAndTheResultsStay() throws Exception {
+    File taken = folder.newFile("taken");
+    file = new File(taken, "run1.json");
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.FAILED, outcome.status);
+    assertTrue(outcome.message, outcome.message.startsWith("cannot write the report " + file + ": "));
+    assertNull(outcome.file);
+    assertEquals(1, outcome.report.results.size());
+  }
+
+  @Test
+  public void aWrongAnswerIsLoud() throws Exception {
+    phone.offsets.put(FakePhone.INT8, 0.25f);
+    Session.Outcome outcome = run("int8");
+    String message =
+        "WRONG ANSWERS to 10 of 10 images: they differ from those of keras 3.15.0 by up to 0.25, "
+            + "at most 0.001 is right";
+    assertEquals("wrong_answers int8.tflite: " + message, warnings());
+    JSONObject mobile = read().getJSONArray("models").getJSONObject(1);
+    assertFalse(mobile.getJSONObject("reference").getBoolean("right"));
+    assertEquals(10, mobile.getJSONObject("reference").getInt("wrong_images"));
+    String text = TextSummary.of(outcome.report);
+    assertTrue(text, text.contains("WRONG ANSWERS, accuracy"));
+    assertTrue(text, text.contains("warning: int8.tflite: " + message));
+  }
+
+  @Test
+  public void answersThatAreNotFiniteAndModelsWithoutReferenceAreTold() throws Exception {
+    phone.described.getJSONArray("models").getJSONObject(1).put("reference", JSONObject.NULL);
+    phone.offsets.put(FakePhone.INT8, Float.NaN);
+    run("int8");
+    assertEquals(
+        "not_finite int8.tflite: 10 of 10 answers hold NaN or infinity\n"
+            + "not_checked int8.tflite: whether it answers right was not checked: there is no reference",
+        warnings());
+    assertTrue(read().getJSONArray("pairs").getJSONObject(0).isNull("agreement"));
+  }
+
+  @Test
+  public void whatTheDeviceSuffersIsTold() throws Exception {
+    phone.thermalStatus = 2;
+    phone.powerSave = true;
+    phone.busyCores = 3.26;
+    run("int8", "dynamic");
+    assertEquals(
+        "thermal null: the device throttled before measuring, status 2\n"
+            + "power_save null: the device saved power before measuring\n"
+            + "thermal null: the device throttled after measuring int8, status 2\n"
+            + "power_save null: the device saved power after measuring int8\n"
+            + "thermal null: the device throttled after measuring, status 2\n"
+            + "power_save null: the device saved power after measuring\n"
+            + "threads original.tflite: 1 threads were asked for, 3.3 CPU cores were busy\n"
+            + "threads int8.tflite: 1 threads were asked for, 3.3 CPU cores were busy\n"
+            + "threads original.tflite (2): 1 threads were asked for, 3.3 CPU cores were busy\n"
+            + "threads dynamic.tflite: 1 threads were asked for, 3.3 CPU cores were busy",
+        warnings());
+  }
+}

@@ -1,0 +1,59 @@
+"""A phone's report, made by the Android app's own test, and what Python's side makes of it."""
+
+import json
+
+import pytest
+
+from export import report
+from export.measuring import benchmark_report, statistics
+from export.page import run_folder
+from tests.export import phone_numbers, reports
+
+FILE = phone_numbers.FILE.with_name("phone_report.json")
+
+
+@pytest.fixture(scope="module")
+def phone_report():
+    return json.loads(FILE.read_text())
+
+
+def test_the_app_is_tested_with_the_numbers_of_today():
+    assert phone_numbers.FILE.read_text() == phone_numbers.encode()
+
+
+def test_it_follows_the_schema(phone_report):
+    reports.validate(phone_report)
+
+
+def test_its_numbers_are_those_of_python(phone_report):
+    models = {model["name"]: model for model in phone_report["models"]}
+    assert list(models) == ["original.tflite", "int8.tflite", "original.tflite (2)", "dynamic.tflite"]
+    for model in models.values():
+        latencies = [latency for block in model["blocks_ms"] for latency in block]
+        assert model["latency_ms"] == pytest.approx(statistics.summarize(latencies), rel=1e-12)
+    for pair in phone_report["pairs"]:
+        blocks = [models[pair[role]]["blocks_ms"] for role in ("original", "mobile")]
+        assert pair["ratio"] == {"of": "median", **statistics.ratio_of_medians(*blocks)}
+
+
+def test_it_warns_of_all_that_python_would(phone_report):
+    found = benchmark_report.find_warnings(phone_report)
+    assert [entry["code"] for entry in found] == ["thermal"]
+    assert all(entry in phone_report["warnings"] for entry in found)
+    codes = {entry["code"]: entry["model"] for entry in phone_report["warnings"]}
+    assert codes == {"failed": "broken.tflite", "wrong_answers": "dynamic.tflite", "thermal": None}
+
+
+def test_the_page_shows_it():
+    run = run_folder.read_run(FILE.parent, benchmarks=[FILE])
+    html, figures = report.build(run)
+    assert figures
+    for told in (
+        "Measured on Maker Phone 7",
+        "API level",
+        "original.tflite (2)",
+        "WRONG ANSWERS to 10 of 10 images",
+        "pair broken was not measured: broken.tflite holds 3 bytes, bundle.json says 22",
+        "the device throttled after measuring, status 1",
+    ):
+        assert told in html
