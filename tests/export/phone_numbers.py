@@ -5,12 +5,14 @@
 They are what `export.measuring` computes here; `test_phone_report.py` sees that the file still says so.
 """
 
+import base64
+import io
 import json
 import pathlib
 import tempfile
 
 import numpy as np
-from PIL import Image
+from PIL import ExifTags, Image, ImageOps
 
 from export.measuring import runners, statistics
 from training.data import images, pipeline
@@ -47,6 +49,7 @@ def compute():
         "agreement": _agreement(),
         "preparation": [{"input": given, "prepared": _prepared(given)} for given in INPUTS],
         "resizing": [_resized(*shapes) for shapes in RESIZED],
+        "photos": [_photo(orientation) for orientation in range(1, 9)],
     }
 
 
@@ -96,9 +99,26 @@ def _resized(shape, wanted):
         path = pathlib.Path(folder) / "picture.png"
         Image.fromarray(pixels.squeeze(-1) if shape[2] == 1 else pixels).save(path)
         resized = images.resized(images.ImageFiles([path]), 0, wanted)
+        png = path.read_bytes()
     return {
-        **{"shape": shape, "pixels": pixels.ravel().tolist()},
+        **{"shape": shape, "pixels": pixels.ravel().tolist(), "png": base64.b64encode(png).decode()},
         **{"wanted": wanted, "resized": resized.ravel().tolist()},
+    }
+
+
+def _photo(orientation):
+    """A JPEG of four colours that lies on its side, and its upright size and corners."""
+    colours = np.array([[[200, 40, 40], [40, 200, 40]], [[40, 40, 200], [200, 200, 40]]], "uint8")
+    photo = Image.fromarray(np.kron(colours, np.ones((16, 24, 1), "uint8")))
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    stream = io.BytesIO()
+    photo.save(stream, "JPEG", quality=95, exif=exif)
+    upright = np.asarray(ImageOps.exif_transpose(Image.open(stream)).convert("RGB"))
+    return {
+        "jpeg": base64.b64encode(stream.getvalue()).decode(),
+        "size": upright.shape[:2],
+        "corners": upright[[4, 4, -4, -4], [4, -4, 4, -4]].tolist(),
     }
 
 

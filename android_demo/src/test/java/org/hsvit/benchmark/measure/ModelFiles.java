@@ -5,11 +5,11 @@ import org.hsvit.benchmark.report.Json;
 import org.json.JSONObject;
 
 /** Models that take something else than those of {@link FakePhone}. */
-final class ModelFiles {
+public final class ModelFiles {
   private ModelFiles() {}
 
   /** A model of an input that is described as in a bundle, for pictures of the given size. */
-  static ModelFile taking(JSONObject input, int height, int width, int channels) throws Exception {
+  public static ModelFile taking(JSONObject input, int height, int width, int channels) throws Exception {
     FakePhone phone = new FakePhone();
     JSONObject model = phone.described.getJSONArray("models").getJSONObject(0);
     input.put("shape", Json.object("s", new int[] {1, height, width, channels}).getJSONArray("s"));

@@ -1,0 +1,94 @@
+package org.hsvit.benchmark.device;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+import static org.robolectric.Shadows.shadowOf;
+
+import android.app.Application;
+import android.content.pm.ApplicationInfo;
+import android.os.BatteryManager;
+import android.os.Build;
+import android.os.PowerManager;
+import java.io.File;
+import java.nio.file.Files;
+import java.util.List;
+import org.hsvit.benchmark.measure.State;
+import org.hsvit.benchmark.report.Device;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.junit.runner.RunWith;
+import org.robolectric.RobolectricTestRunner;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.util.ReflectionHelpers;
+
+@RunWith(RobolectricTestRunner.class)
+public class DeviceTest {
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
+
+  private final Application context = RuntimeEnvironment.getApplication();
+  private final PowerManager power = context.getSystemService(PowerManager.class);
+  private final BatteryManager battery = context.getSystemService(BatteryManager.class);
+
+  @Test
+  public void heatBatteryAndPowerSavingAreRead() {
+    shadowOf(power).setCurrentThermalStatus(PowerManager.THERMAL_STATUS_MODERATE);
+    shadowOf(power).setIsPowerSaveMode(true);
+    shadowOf(battery).setIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY, 81);
+    shadowOf(battery).setIsCharging(true);
+    State state = DeviceState.read(context);
+    assertEquals(2, (int) state.thermalStatus);
+    assertTrue(state.powerSave);
+    assertEquals(81, state.batteryPercent, 0);
+    assertTrue(state.charging);
+    assertEquals(System.currentTimeMillis(), state.time, 60_000);
+    assertEquals(state.powerSave, new AndroidMachine(context).state().powerSave);
+  }
+
+  @Test
+  public void whatAnOldAndroidDoesNotTellIsNull() {
+    ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
+    shadowOf(battery).setIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY, Integer.MIN_VALUE);
+    State state = DeviceState.read(context);
+    assertNull(state.thermalStatus);
+    assertNull(state.thermalHeadroom);
+    assertNull(state.batteryPercent);
+    assertFalse(state.powerSave);
+    assertEquals(Build.HARDWARE, DeviceFacts.read(context).cpu);
+  }
+
+  @Test
+  public void factsOfThePhoneAreRead() {
+    context.getApplicationInfo().flags &= ~ApplicationInfo.FLAG_DEBUGGABLE;
+    Device device = DeviceFacts.read(context);
+    assertEquals(Build.MANUFACTURER + " " + Build.MODEL, device.name);
+    assertEquals("14", device.osVersion);
+    assertEquals(34, device.apiLevel);
+    assertTrue(device.cores > 0);
+    assertTrue(device.language.startsWith("Java on "));
+    assertFalse(device.debugBuild);
+    context.getApplicationInfo().flags |= ApplicationInfo.FLAG_DEBUGGABLE;
+    assertTrue(DeviceFacts.read(context).debugBuild);
+  }
+
+  @Test
+  public void cpuFeaturesAreThoseThatKernelsChooseBy() throws Exception {
+    File cpuinfo = folder.newFile();
+    String text = "processor\t: 0\nFeatures\t: fp asimd evtstrm aes i8mm asimddp \nprocessor\t: 1\n";
+    Files.write(cpuinfo.toPath(), text.getBytes("US-ASCII"));
+    assertEquals(List.of("asimd", "asimddp", "i8mm"), DeviceFacts.features(cpuinfo));
+    assertNull(DeviceFacts.features(folder.newFile()));
+    assertNull(DeviceFacts.features(new File(folder.getRoot(), "none")));
+  }
+
+  @Test
+  public void clocksGoOn() throws Exception {
+    AndroidMachine machine = new AndroidMachine(context);
+    long nanos = machine.nanoTime();
+    machine.sleep(2);
+    assertTrue(machine.nanoTime() - nanos >= 2_000_000);
+    assertTrue(machine.cpuNanos() >= 0);
+  }
+}
