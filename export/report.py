@@ -27,8 +27,17 @@ def define_flags():
 
 
 def main(_):
-    output = pathlib.Path(FLAGS.output)
-    run = run_folder.read_run(FLAGS.workdir, exports=FLAGS.exports, benchmarks=FLAGS.benchmark)
+    write(run_folder.read_run(FLAGS.workdir, exports=FLAGS.exports, benchmarks=FLAGS.benchmark), FLAGS.output)
+
+
+def write(run, output):
+    """Writes the page of a run, its figures beside it, and tells where.
+
+    Args:
+        run: `run_folder.Run`.
+        output: path of the HTML file.
+    """
+    output = pathlib.Path(output)
     for note in run.skipped:
         print(f"left out: {note}")
     with files.replacing(output) as temporary:

@@ -1,0 +1,167 @@
+"""Measures on a phone: sends models to the benchmark app, starts it, fetches its report, shows it.
+
+    python -m export.phone run --bundle=FOLDER --output=phone.json
+    python -m export.phone run --original=best.keras --mobile=int8.tflite,dynamic.tflite --output=phone.json
+    python -m export.phone pull --output=phone.json
+    python -m export.phone report --output=phone.json
+
+`run` does everything, with the models that come with the app where no others are named; `pull` fetches a
+report again, the newest if no --run_id is given; `report` makes the page, phone.html, of one that is here.
+The phone has to be reachable by adb and unlocked, with the app installed (--apk does that).
+"""
+
+import contextlib
+import pathlib
+import sys
+import tempfile
+
+from absl import flags
+
+from export.phoning import adb, app
+from training import commands, files
+
+FLAGS = flags.FLAGS
+
+_ENDS = {"done": "left no report", "cancelled": "was cancelled"}
+
+
+def define_flags():
+    flags.DEFINE_string("output", None, "JSON file for the phone's report; the page is written beside it.")
+    flags.DEFINE_string("bundle", None, "Folder with models and their bundle.json, to send to the phone.")
+    flags.DEFINE_string("original", None, "In place of a bundle: the trained .keras model.")
+    flags.DEFINE_list("mobile", None, "And its artifacts, .tflite, separated by commas.")
+    flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
+    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
+    flags.DEFINE_integer(
+        "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
+    )
+    flags.DEFINE_integer("runs", None, "Timed runs in a block, as --blocks.", lower_bound=1)
+    flags.DEFINE_integer(
+        "warmup", None, "Runs before each block that do not count, as --blocks.", lower_bound=0
+    )
+    flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
+    flags.DEFINE_string("apk", None, "The app, to install it first.")
+    flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
+    flags.DEFINE_string("adb", "adb", "The program adb.")
+    flags.DEFINE_float("timeout", 300, "Seconds that the phone may say nothing.", lower_bound=0)
+    flags.DEFINE_string("run_id", None, "For pull: which run's report; the newest if not given.")
+    flags.mark_flag_as_required("output")
+
+
+def main(arguments):
+    actions = {"run": _run, "pull": _pull, "report": _show}
+    if arguments[0] not in actions:
+        raise ValueError(f"the action is one of {', '.join(actions)}; received {arguments[0]!r}")
+    actions[arguments[0]]()
+
+
+def _run():
+    _check_flags()
+    device = adb.connect(FLAGS.adb, FLAGS.serial)
+    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "warmup")}
+    settings["cooldown_ms"] = None if FLAGS.cooldown is None else round(1000 * FLAGS.cooldown)
+    with _bundle() as folder:
+        run(
+            device,
+            FLAGS.output,
+            bundle=folder,
+            pairs=FLAGS.pairs,
+            settings=settings,
+            apk=FLAGS.apk,
+            timeout=FLAGS.timeout,
+        )
+    _show()
+
+
+def _check_flags():
+    if bool(FLAGS.original) != bool(FLAGS.mobile):
+        raise ValueError("--original and --mobile belong together: the pairs to measure")
+    if FLAGS.original and FLAGS.bundle:
+        raise ValueError("--bundle holds the models already; name it, or --original and --mobile")
+
+
+@contextlib.contextmanager
+def _bundle():
+    """The folder to send, made of the artifacts where these are given, or None."""
+    if not FLAGS.original:
+        yield FLAGS.bundle
+        return
+    from export import bundle
+
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
+        bundle.build(FLAGS.original, FLAGS.mobile, made)
+        yield made
+
+
+def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, timeout=300):
+    """Measures on a phone and fetches the report.
+
+    Args:
+        device: `adb.Device`.
+        output: path of the JSON file to write.
+        bundle: path of a folder with a bundle.json; None for the models that come with the app.
+        pairs: str, names of the bundle's pairs separated by commas, or "all".
+        settings: dict, see `app.start`.
+        apk: path of the app, to install it first.
+        timeout: float, seconds that the phone may say nothing.
+
+    Returns:
+        dict, the report.
+
+    Raises:
+        OSError: the phone or the app fails, or ends the run; what it had finished is in `output` then.
+        ValueError: the phone's report does not follow the schema.
+    """
+    with files.replacing(output) as temporary:  # a bad place for it shows before the time is spent
+        app.require(device, apk)
+        name = None if bundle is None else app.push_bundle(device, bundle)
+        print(f"measures on {device.name}" + (f", {name} was sent" if name else ""))
+        result = _measure(device, timeout, pairs=pairs, bundle=name, settings=settings)
+        ended = f"run {result.run_id} {_ENDS.get(result.status, 'failed')} on {device.name}: {result.message}"
+        if result.report is None:
+            raise adb.PhoneError(ended)
+        report = app.fetch_report(device, result.report, temporary)
+    if result.status != "done":
+        raise adb.PhoneError(f"{ended}; what it had finished is in {output}")
+    return report
+
+
+def _measure(device, timeout, **what):
+    run_id = app.new_run_id()
+    app.start(device, run_id, **what)
+    try:
+        return app.follow(device, run_id, timeout=timeout, progress=_show_progress)
+    except KeyboardInterrupt:
+        print(f"\nthe phone goes on; later: python -m export.phone pull --run_id={run_id}", file=sys.stderr)
+        raise
+
+
+def _show_progress(done, total):
+    if sys.stderr.isatty():
+        print(f"\rstep {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+
+def _pull():
+    device = adb.connect(FLAGS.adb, FLAGS.serial)
+    app.require(device)
+    source = f"{app.REPORTS}/{FLAGS.run_id}.json" if FLAGS.run_id else app.latest_report(device)
+    with files.replacing(FLAGS.output) as temporary:
+        app.fetch_report(device, source, temporary)
+    print(f"wrote {FLAGS.output}, from {source} on {device.name}")
+
+
+def _show():
+    """Prints the numbers of the report and writes its page, with what else is known in the same folder."""
+    from export import benchmark, report
+    from export.page import run_folder
+
+    output = pathlib.Path(FLAGS.output)
+    found = run_folder.read_run(output.parent, benchmarks=[output])
+    print(benchmark.table(found.benchmarks[0]))
+    report.write(found, output.with_suffix(".html"))
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main, uses_keras=False, argument="action: run, pull or report")

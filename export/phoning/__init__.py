@@ -1,0 +1,1 @@
+"""How the computer talks to a phone: through adb, to the benchmark app."""

@@ -1,0 +1,322 @@
+"""The phone command against a stand-in for adb, of which fake_adb.py says how it is like the real one."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from export import phone
+from export.phoning import adb, app
+from tests.export import reports
+
+ROOT = pathlib.Path(__file__).parents[2]
+STAND_IN = pathlib.Path(__file__).with_name("fake_adb.py")
+EXTERNAL = "storage/Android/data/org.hsvit.benchmark/files"
+
+
+class Phone:
+    """The stand-in's folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.set(installed=True)
+        (folder / "report.json").write_text(json.dumps(reports.phone_report()))
+
+    def set(self, **settings):
+        (self.folder / "phone.json").write_text(json.dumps(settings))
+
+    def started(self):
+        return json.loads((self.folder / "started.json").read_text())
+
+    def calls(self):
+        return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    folder = tmp_path / "phone"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "adb").symlink_to(STAND_IN)
+    (tmp_path / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("FAKE_ADB", str(folder))
+    monkeypatch.delenv("ANDROID_SERIAL", raising=False)
+    monkeypatch.setattr(app, "_PAUSE", 0.1)
+    return Phone(folder)
+
+
+def make_bundle(folder):
+    (folder / "images").mkdir(parents=True)
+    (folder / "bundle.json").write_text('{"bundle_version": 1}')
+    (folder / "images" / "000.png").write_bytes(b"png")
+    return folder
+
+
+# ---- a whole run -----------------------------------------------------------------------------------
+@pytest.mark.usefixtures("stand_in")
+def test_a_run_gives_the_report_of_the_phone(tmp_path):
+    report = phone.run(adb.connect(), tmp_path / "phone.json")
+    assert report == reports.phone_report() == json.loads((tmp_path / "phone.json").read_text())
+
+
+def test_a_run_tells_the_app_what_to_measure(stand_in, tmp_path):
+    settings = {"threads": 4, "blocks": 7, "runs": None, "cooldown_ms": 1500}
+    phone.run(adb.connect(), tmp_path / "phone.json", pairs="int8,dynamic", settings=settings)
+    started = stand_in.started()
+    assert started.pop("run_id")
+    expected = {"autorun": True, "pairs": "int8,dynamic", "threads": 4, "blocks": 7, "cooldown_ms": 1500}
+    assert started == expected
+
+
+def test_the_screen_is_woken_and_all_calls_name_the_phone(stand_in, tmp_path):
+    phone.run(adb.connect(), tmp_path / "phone.json")
+    listing, *others = stand_in.calls()
+    assert listing == ["devices", "-l"]
+    assert all(call[:2] == ["-s", "PHONE1"] for call in others)
+    assert ["-s", "PHONE1", "shell", "input keyevent KEYCODE_WAKEUP"] in others
+
+
+@pytest.mark.parametrize("name", ['it\'s "quoted" $HOME `id` \\ ; * & (é)', "-dash"])
+def test_a_bundle_keeps_its_name_on_the_phone(stand_in, tmp_path, name):
+    bundle = make_bundle(tmp_path / name)
+    phone.run(adb.connect(), tmp_path / "phone.json", bundle=bundle)
+    assert stand_in.started()["bundle"] == name
+    sent = stand_in.folder / EXTERNAL / "bundles" / name
+    assert (sent / "images" / "000.png").read_bytes() == b"png"
+
+
+def test_a_bundle_that_is_sent_again_replaces_the_old_one(stand_in, tmp_path):
+    bundle = make_bundle(tmp_path / "models")
+    (bundle / "old.tflite").touch()
+    app.push_bundle(adb.connect(), bundle)
+    (bundle / "old.tflite").unlink()
+    app.push_bundle(adb.connect(), bundle)
+    bundles = stand_in.folder / EXTERNAL / "bundles"
+    found = sorted(str(path.relative_to(bundles)) for path in bundles.rglob("*") if path.is_file())
+    assert found == ["models/bundle.json", "models/images/000.png"]
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_no_bundle(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"is no folder with a bundle.json"):
+        app.push_bundle(adb.connect(), tmp_path)
+
+
+def test_progress_is_of_this_run_alone(stand_in):
+    other = 'HSVIT_PROGRESS {"run_id": "other", "done": 9, "total": 9}'
+    stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"])
+    device, seen = adb.connect(), []
+    app.start(device, "mine", pairs="all")
+    result = app.follow(device, "mine", timeout=60, progress=lambda *step: seen.append(step))
+    assert seen == [(1, 4), (2, 4)]
+    assert (result.run_id, result.status) == ("mine", "done")
+
+
+def test_a_log_that_breaks_off_is_read_again(stand_in, tmp_path):
+    stand_in.set(log=["progress 1 4", "eof", "progress 2 4", "done"])
+    assert phone.run(adb.connect(), tmp_path / "phone.json")["models"]
+    assert [call[2] for call in stand_in.calls()[1:]].count("logcat") == 2
+
+
+def test_run_ids_differ_and_sort_in_time(monkeypatch):
+    ids = [app.new_run_id() for _ in range(20)]
+    assert len(set(ids)) == 20
+    monkeypatch.setattr(app.time, "strftime", lambda form: "20991231-235959")
+    assert app.new_run_id() > max(ids)
+
+
+# ---- phones that are not ready ---------------------------------------------------------------------
+def test_no_adb(tmp_path):
+    with pytest.raises(
+        adb.PhoneError, match=r"there is no program .*absent: install it, .*apt-get install adb"
+    ):
+        adb.connect(str(tmp_path / "absent"))
+    (tmp_path / "a text").touch()
+    with pytest.raises(adb.PhoneError, match="a text cannot be run: Permission denied"):
+        adb.connect(str(tmp_path / "a text"))
+
+
+@pytest.mark.parametrize(
+    ("devices", "serial", "message"),
+    [
+        ([], None, "adb sees no phone: plug one in"),
+        ([["A", "unauthorized", ""]], None, "A is not ready, .* 'unauthorized': allow USB debugging"),
+        ([["A", "offline", ""]], None, "A is not ready, adb calls it 'offline': unplug it"),
+        (
+            [["A", "no permissions (user is not in plugdev)", ""]],
+            None,
+            "'no permissions': udev does not know it",
+        ),
+        ([["A", "recovery", ""]], None, "adb calls it 'recovery': adb needs it as 'device'"),
+        (
+            [["A", "device", "Pixel_8"], ["B", "offline", ""]],
+            None,
+            r"adb sees 2 phones, choose one by --serial: Pixel_8 \(A\) \(device\), B \(offline\)",
+        ),
+        ([["A", "device", "Pixel_8"]], "C", r"no phone with serial='C', but Pixel_8 \(A\) \(device\)"),
+    ],
+)
+def test_phones_that_are_not_ready(stand_in, devices, serial, message):
+    stand_in.set(devices=devices, daemon=False)
+    with pytest.raises(adb.PhoneError, match=message):
+        adb.connect(serial=serial)
+
+
+def test_one_of_two_phones(stand_in, monkeypatch):
+    stand_in.set(devices=[["A", "device", "Pixel_8"], ["B", "device", "Galaxy"]])
+    assert adb.connect(serial="B").name == "Galaxy (B)"
+    monkeypatch.setenv("ANDROID_SERIAL", "A")
+    assert adb.connect().serial == "A"
+
+
+def test_a_phone_that_is_gone_by_now(stand_in):
+    device = adb.connect()
+    stand_in.set(devices=[])
+    with pytest.raises(adb.PhoneError, match=r"ls failed on Pixel_8 .*error: device 'PHONE1' not found"):
+        device.shell("ls")
+    with pytest.raises(adb.PhoneError, match="failed to get feature set: device 'PHONE1' not found"):
+        device.pull("/sdcard/x", "x")
+
+
+# ---- the app ---------------------------------------------------------------------------------------
+def test_the_app_is_not_installed(stand_in, tmp_path):
+    stand_in.set(installed=False)
+    with pytest.raises(adb.PhoneError, match=r"org.hsvit.benchmark is not installed on .*make apk.*--apk="):
+        phone.run(adb.connect(), tmp_path / "phone.json")
+    assert not (stand_in.folder / "started.json").exists()
+
+
+def test_the_app_is_installed_first(stand_in, tmp_path):
+    stand_in.set(installed=False)
+    (tmp_path / "the app.apk").touch()
+    phone.run(adb.connect(), tmp_path / "phone.json", apk=tmp_path / "the app.apk")
+    stand_in.set(installed=False, install_failure="INSTALL_FAILED_UPDATE_INCOMPATIBLE: signatures differ")
+    with pytest.raises(adb.PhoneError, match=r"installing .*the app.apk failed .*signatures differ"):
+        app.require(adb.connect(), tmp_path / "the app.apk")
+    with pytest.raises(FileNotFoundError, match=r"there is no file apk=.*`make apk` builds the app"):
+        app.require(adb.connect(), tmp_path / "no.apk")
+
+
+def test_an_app_without_the_activity(stand_in, tmp_path):
+    stand_in.set(activity=False)
+    with pytest.raises(adb.PhoneError, match=r"does not start the app: .*Activity class .* does not exist"):
+        phone.run(adb.connect(), tmp_path / "phone.json")
+
+
+def test_a_phone_without_room(stand_in, tmp_path):
+    stand_in.set(push_failure="couldn't create file: No space left on device")
+    with pytest.raises(
+        adb.PhoneError, match=r"copying .*models to the phone failed .*No space left on device"
+    ):
+        app.push_bundle(adb.connect(), make_bundle(tmp_path / "models"))
+
+
+# ---- runs that end otherwise -----------------------------------------------------------------------
+@pytest.mark.parametrize("status", ["cancelled", "failed"])
+def test_what_was_finished_is_kept(stand_in, tmp_path, status):
+    stand_in.set(log=["progress 1 4", status], message="stopped: app left the foreground")
+    output = tmp_path / "phone.json"
+    ended = {"cancelled": "was cancelled", "failed": "failed"}[status]
+    message = rf"run \S+ {ended} on Pixel_8 .*: stopped: app left the foreground; what .* is in .*phone\.json"
+    with pytest.raises(adb.PhoneError, match=message):
+        phone.run(adb.connect(), output)
+    assert json.loads(output.read_text()) == reports.phone_report()
+
+
+def test_nothing_was_finished(stand_in, tmp_path):
+    (stand_in.folder / "report.json").unlink()
+    stand_in.set(log=["failed"], message="there is no pair 'int9'")
+    with pytest.raises(adb.PhoneError, match=r"run \S+ failed on .*: there is no pair 'int9'$"):
+        phone.run(adb.connect(), tmp_path / "phone.json")
+    assert not list(tmp_path.glob("*phone.json*"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "timeout", "message"),
+    [
+        ({"log": ["progress 2 4", "lost"]}, 60, "at step 2 of 4: Pixel_8 .* is no longer connected"),
+        ({"log": ["progress 2 4"], "running": False}, 60, ".*: the app ended without a result"),
+        ({"log": []}, 0.3, "before its first step: nothing was heard for 0.3 s: is the phone unlocked"),
+        ({"log": ["progress 2 4"]}, 0.3, "at step 2 of 4: nothing was heard"),
+    ],
+)
+def test_runs_that_are_lost(stand_in, tmp_path, settings, timeout, message):
+    stand_in.set(**settings)
+    with pytest.raises(adb.PhoneError, match=r"run \S+ was lost " + message):
+        phone.run(adb.connect(), tmp_path / "phone.json", timeout=timeout)
+    assert not list(tmp_path.glob("*phone.json*"))
+
+
+def test_a_report_that_does_not_follow_the_schema(stand_in, tmp_path):
+    (stand_in.folder / "report.json").write_text(json.dumps(reports.phone_report() | {"pairs": []}))
+    with pytest.raises(ValueError, match=r"is no benchmark report: it does not follow .*: at pairs"):
+        phone.run(adb.connect(), tmp_path / "phone.json")
+    assert not list(tmp_path.glob("*phone.json*"))
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_place_that_cannot_be_written_shows_before_the_run(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no folder"):
+        phone.run(adb.connect(), tmp_path / "absent" / "phone.json")
+    assert not (tmp_path / "phone" / "started.json").exists()
+
+
+# ---- the command -----------------------------------------------------------------------------------
+def command(tmp_path, *arguments):
+    line = [sys.executable, "-m", "export.phone", *arguments, f"--output={tmp_path}/phone.json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(line, env=environment, capture_output=True, text=True, cwd=tmp_path)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_run_shows_the_numbers_and_makes_the_page(tmp_path):
+    done = command(tmp_path, "run", f"--bundle={make_bundle(tmp_path / 'my models')}", "--threads=2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "measures on Pixel_8 (PHONE1), my models was sent" in done.stdout
+    assert "mobile.tflite" in done.stdout and "0.500" in done.stdout
+    assert "Maker Phone 7" in (tmp_path / "phone.html").read_text()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_the_report_of_a_run_that_is_gone(tmp_path):
+    done = command(tmp_path, "pull", "--run_id=it's gone")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "error: there is no file /sdcard/Android/data/org.hsvit.benchmark/files/reports/it's gone.json "
+        "on Pixel_8 (PHONE1)"
+    ]
+
+
+def test_the_newest_report(stand_in):
+    device = adb.connect()
+    with pytest.raises(adb.PhoneError, match=r"there is no report on Pixel_8 \(PHONE1\) yet"):
+        app.latest_report(device)
+    folder = stand_in.folder / EXTERNAL / "reports"
+    folder.mkdir(parents=True)
+    for age, name in enumerate(["new.txt", "middle.json", "old.json"]):
+        (folder / name).touch()
+        os.utime(folder / name, (1e9 - age, 1e9 - age))
+    assert app.latest_report(device) == f"{app.REPORTS}/middle.json"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["walk"], "error: the action is one of run, pull, report; received 'walk'"),
+        (["run", "--original=a.keras"], "error: --original and --mobile belong together"),
+        (
+            ["run", "--original=a.keras", "--mobile=b.tflite", "--bundle=c"],
+            "error: --bundle holds the models already; name it, or --original and --mobile",
+        ),
+        (["report"], "error: there is no benchmark report "),
+        (["run", "--adb=absent"], "error: there is no program absent: install it"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, arguments, message):
+    done = command(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith(message)
