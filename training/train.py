@@ -9,6 +9,7 @@ bit for bit on a CPU; on a GPU, XLA has to be asked for that by the environment 
 XLA_FLAGS=--xla_gpu_deterministic_ops=true.
 """
 
+import functools
 import math
 import random
 import sys
@@ -32,21 +33,32 @@ def define_flags():
     )
     flags.DEFINE_string("workdir", None, "Folder of the run.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
+    flags.DEFINE_enum(
+        "distribution",
+        None,
+        ("data", "groups"),
+        "What several devices share out, on JAX: the images of each batch, or the attention groups.",
+    )
+    flags.DEFINE_integer("num_devices", None, "Devices for --distribution.", lower_bound=1)
 
 
 def main(_):
     if FLAGS.workdir is None:
         raise ValueError("--workdir is needed: the folder of the run")
-    train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir)
+    if (FLAGS.distribution is None) != (FLAGS.num_devices is None):
+        raise ValueError("--distribution and --num_devices need each other")
+    train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.distribution, FLAGS.num_devices)
 
 
-def train(config, workdir, data_dir=None):
+def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     """Trains, or goes on training.
 
     Args:
         config: `ConfigDict` with the keys of `training/configs/hsvit_base.py`.
         workdir: folder of the run.
         data_dir: folder of the image set; "digits" needs none.
+        distribution: str, what several devices share out, see `training.distribution`; None for one device.
+        num_devices: int, how many.
 
     Returns:
         dict, the summary of the run.
@@ -64,14 +76,23 @@ def train(config, workdir, data_dir=None):
     commands.require_backend("tensorflow", "jax")
     run.check_backend()
     from training import curves, fitting, machine
+    from training.distribution import communication, distribute, take_devices
 
-    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
+    devices = take_devices(num_devices) if distribution else None
     data = fitting.Data(values, data_dir)
+    sharing = []
+    if distribution:
+        build = functools.partial(build_model, values, data.num_classes)
+        sharing = distribute(distribution, devices, values["batch_size"], build)
+    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
     model = build_model(values, data.num_classes)
     learning = fitting.with_teachers(model, values)
     fitting.compile_model(learning, values, data.steps)
     _announce(values, model, data)
-    fitting.fit(learning, run, values, data, FloatCopy(model))
+    sent = communication(learning, next(iter(data.test()))) if distribution else None
+    if distribution:
+        print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
+    fitting.fit(learning, run, values, data, FloatCopy(model), sharing)
 
     best = run.best_row()
     summary = {
@@ -84,6 +105,7 @@ def train(config, workdir, data_dir=None):
         "seconds": round(sum(row["seconds"] for row in run.rows), 1),
         "last": run.rows[-1],
         "best": best,
+        "distribution": distribution and {"kind": distribution, "num_devices": num_devices, "bytes": sent},
         **machine.describe(),
     }
     curves.draw(run.rows, run.path / "curves.png")
