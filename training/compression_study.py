@@ -59,7 +59,7 @@ def study(config, workdir, models=(), data_dir=None):
             raise ValueError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
     for name in models or config.models:
         folder = workdir / name
-        train(_recipe(config, name), folder, data_dir)
+        train(recipe_of(config, name), folder, data_dir)
         for chain, steps in config.chains.items():
             output = folder / f"{chain.replace(' ', '_')}.keras"
             original, *_, last = compress(
@@ -87,10 +87,12 @@ def table(rows):
     return "\n".join(lines)
 
 
-def _recipe(config, name):
-    recipe = config.training.copy_and_resolve_references()
+def recipe_of(config, name):
+    """The recipe that trains one of the models of a study."""
+    recipe, entry = config.training.copy_and_resolve_references(), config.models[name]
     recipe.model = name
-    recipe.model_arguments = config.models[name].arguments
+    recipe.model_arguments = entry.arguments
+    recipe.image_shape = entry.get("image_shape", recipe.image_shape)
     return recipe
 
 

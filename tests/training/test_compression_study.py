@@ -5,7 +5,7 @@ import json
 import pytest
 
 from training import train as training
-from training.compression_study import study, table
+from training.compression_study import recipe_of, study, table
 from training.configs import compress_study_digits, compress_study_fashion_mnist
 from training.recipe import plain
 from training.train import build_model
@@ -62,8 +62,7 @@ def test_configs_name_models_that_can_be_made_and_slimmed(module):
 
     config = module.get_config()
     for name, entry in config.models.items():
-        config.training.model, config.training.model_arguments = name, entry.arguments
-        model = build_model(plain(config.training), 10)
+        model = build_model(plain(recipe_of(config, name)), 10)
         assert model.count_params() < 700_000
         assert hsvit_keras.slim(model, **entry.slim.to_dict()).count_params() < model.count_params()
 

@@ -9,17 +9,19 @@ from training.configs import compress_base, digits
 _TOKENS = {"hidden_dim": 48, "num_heads": 4, "depth": 4, "mlp_dim": 96}
 _XFORMER = {"hidden_dim": 48, "num_heads": 4, "head_dim": 12, "depth": 4}
 _HALF = {"heads": 0.5, "mlp_units": 0.5}
+# The size that the digits come in, for models that compare all pixels with each other.
+_PIXELS = {"image_shape": (8, 8, 1), "slim": _HALF}
 
 
 def get_config():
     training = digits.get_config()
-    training.image_shape = (16, 16, 1)  # X-formers compare all pixels with each other
+    training.image_shape = (16, 16, 1)
     training.learning_rate, training.warmup_epochs = 1e-3, 2  # plain transformers do not learn faster
     training.epochs = 20
     return ConfigDict(
         {
             "training": training,
-            # Arguments of each model, and what `slim` leaves of it.
+            # Arguments of each model, the size of its images if it is its own, and what `slim` leaves of it.
             "models": {
                 "hsvit_tiny": {"arguments": {}, "slim": {"groups": 0.5}},
                 "deit_tiny": {"arguments": {**_TOKENS, "patch_size": 2}, "slim": _HALF},
@@ -32,24 +34,26 @@ def get_config():
                 },
                 "dhvt_t_cifar_p4": {"arguments": _TOKENS, "slim": {**_HALF, "kernels": 0.5}},
                 "hvt_ti_1": {"arguments": {**_TOKENS, "patch_size": 2}, "slim": _HALF},
-                "vit": {"arguments": {**_XFORMER, "mlp_dim": 96}, "slim": _HALF},
-                "cct": {"arguments": _XFORMER, "slim": _HALF},
+                "vit": {"arguments": {**_XFORMER, "mlp_dim": 96}, **_PIXELS},
+                "cct": {"arguments": _XFORMER, **_PIXELS},
                 "cvt": {
                     "arguments": {"hidden_dims": (16, 32, 48), "num_heads": (2, 2, 4), "head_dim": 12},
-                    "slim": _HALF,
+                    **_PIXELS,
                 },
-                "levit": {"arguments": _XFORMER, "slim": _HALF},
+                "levit": {"arguments": _XFORMER, **_PIXELS},
                 "pix_pit": {
                     "arguments": {
                         "hidden_dim": 48, "num_heads": 4, "head_dim": 12, "depths": (2, 2), "mlp_dim": 96,
                     },
-                    "slim": _HALF,
+                    **_PIXELS,
                 },
                 "mlp_mixer": {
                     "arguments": {"hidden_dim": 32, "depth": 4, "patch_size": 2},
                     "slim": {"mlp_units": 0.5},
                 },
-                "fnet2d": {"arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5}},
+                "fnet2d": {
+                    **_PIXELS, "arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5},
+                },
             },
             # Chains of steps, each from the trained model on.
             "chains": {
