@@ -56,7 +56,7 @@ def test_devices_that_share_groups_hold_only_their_own(trained):
 
 
 def test_devices_that_share_groups_send_the_maps_gradient(trained):
-    """The last convolution reads 16 maps of 4 x 4 pixels of each of 16 images; all groups have a part in them."""
+    """The last convolution reads 16 maps of 4 x 4 pixels of each of 16 images, to all groups."""
     sent = trained["groups"]["bytes"]
     maps = 4 * 16 * 16 * 4 * 4
     assert maps <= sent["all-reduce"] + sent.get("all-gather", 0)
