@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.bundle.Tensor;
@@ -13,6 +14,7 @@ import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.WholeFile;
 import org.json.JSONObject;
+import org.tensorflow.lite.Interpreter;
 
 /** Makes a bundle of {@code .tflite} files that the user adds alone. */
 public final class AddedModels {
@@ -27,24 +29,36 @@ public final class AddedModels {
    * @param folder holds the files; its name becomes that of the bundle
    * @param files their names, the original first, then its mobile artifacts
    * @throws ModelException the runtime refuses one
-   * @throws IOException a file cannot be read, is no image classifier like the others, or there is no room
+   * @throws BundleException one is no image classifier, or not of the others' image size and classes
+   * @throws IOException a file cannot be read, or there is no room
    */
   public static Bundle describe(File folder, List<String> files) throws ModelException, IOException {
+    return describe(folder, files, Interpreter::new);
+  }
+
+  static Bundle describe(File folder, List<String> files, LoadedModel.Engine engine)
+      throws ModelException, IOException {
     FolderSource source = new FolderSource(folder);
     List<JSONObject> models = new ArrayList<>();
     for (String file : files) {
-      try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT)) {
+      try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT, engine)) {
         byte[] bytes = Contents.read(source, file);
         models.add(model(file, bytes, loaded.input(), loaded.output()));
       }
     }
     JSONObject bundle = bundle(folder.getName(), files, models);
-    WholeFile.write(new File(folder, "bundle.json"), Json.text(bundle));
-    return Bundle.read(source);
+    File file = new File(folder, "bundle.json");
+    WholeFile.write(file, Json.text(bundle));
+    try {
+      return Bundle.read(source);
+    } catch (BundleException error) {
+      file.delete();
+      throw error;
+    }
   }
 
-  /** One of a bundle's models: values of 0..1 are not normalized, for nobody says how. */
-  static JSONObject model(String file, byte[] bytes, Tensor input, Tensor output) {
+  /** One of a bundle's models. Values of 0..1 are not normalized, for nobody says how. */
+  private static JSONObject model(String file, byte[] bytes, Tensor input, Tensor output) {
     return Json.object(
         "file", file,
         "title", file,
@@ -70,8 +84,7 @@ public final class AddedModels {
         "accuracy", null);
   }
 
-  /** The bundle of such models, the original first. */
-  static JSONObject bundle(String name, List<String> files, List<JSONObject> models) {
+  private static JSONObject bundle(String name, List<String> files, List<JSONObject> models) {
     List<JSONObject> pairs = new ArrayList<>();
     for (String mobile : files.size() == 1 ? files : files.subList(1, files.size())) {
       pairs.add(Json.object("name", mobile, "original", files.get(0), "mobile", mobile));

@@ -13,15 +13,21 @@ import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.tensorflow.lite.DataType;
 import org.tensorflow.lite.Interpreter;
+import org.tensorflow.lite.InterpreterApi;
 import org.tensorflow.lite.nnapi.NnApiDelegate;
 
 /** A {@code .tflite} file in the interpreter. Every refusal of the runtime becomes one clear message. */
 final class LoadedModel implements AutoCloseable {
+  /** Starts interpreters: {@code Interpreter::new}, but for tests. */
+  interface Engine {
+    InterpreterApi start(ByteBuffer model, Interpreter.Options options);
+  }
+
   private final String file;
   private final NnApiDelegate nnApi;
-  private final Interpreter interpreter;
+  private final InterpreterApi interpreter;
 
-  private LoadedModel(String file, NnApiDelegate nnApi, Interpreter interpreter) {
+  private LoadedModel(String file, NnApiDelegate nnApi, InterpreterApi interpreter) {
     this.file = file;
     this.nnApi = nnApi;
     this.interpreter = interpreter;
@@ -32,7 +38,8 @@ final class LoadedModel implements AutoCloseable {
    *
    * @throws ModelException it cannot be read, or the runtime refuses it
    */
-  static LoadedModel load(String file, BundleSource source, Settings settings) throws ModelException {
+  static LoadedModel load(String file, BundleSource source, Settings settings, Engine engine)
+      throws ModelException {
     NnApiDelegate nnApi = null;
     try {
       byte[] bytes = Contents.read(source, file);
@@ -44,7 +51,7 @@ final class LoadedModel implements AutoCloseable {
         nnApi = nnApi(file);
         options.addDelegate(nnApi);
       }
-      return new LoadedModel(file, nnApi, new Interpreter(buffer, options));
+      return new LoadedModel(file, nnApi, engine.start(buffer, options));
     } catch (IOException error) {
       throw new ModelException(file, "cannot read " + file + ": " + error.getMessage(), error);
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {

@@ -11,6 +11,7 @@ import org.hsvit.benchmark.measure.Decoding;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
+import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.TensorFlowLite;
 
 /** A model in TensorFlow Lite's interpreter. {@code TfLiteRunner::open} is a {@code RunnerFactory}. */
@@ -36,9 +37,15 @@ public final class TfLiteRunner implements Runner {
    */
   public static TfLiteRunner open(ModelFile model, BundleSource source, Settings settings)
       throws ModelException {
-    LoadedModel.load(model.file, source, settings).close();
+    return open(model, source, settings, Interpreter::new);
+  }
+
+  static TfLiteRunner open(
+      ModelFile model, BundleSource source, Settings settings, LoadedModel.Engine engine)
+      throws ModelException {
+    LoadedModel.load(model.file, source, settings, engine).close();
     long start = System.nanoTime();
-    LoadedModel loaded = LoadedModel.load(model.file, source, settings);
+    LoadedModel loaded = LoadedModel.load(model.file, source, settings, engine);
     double initMs = (System.nanoTime() - start) / 1e6;
     try {
       check(model.file, "takes", loaded.input(), model.input);

@@ -46,6 +46,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   public int thermalStatus;
   public boolean powerSave;
 
+  /** A run takes up to this share longer than it must. */
+  public double jitter = 0.1;
+
   /** CPU time that passes in a run over time that passes. */
   public double busyCores = 1;
 
@@ -205,7 +208,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
       double base = file.equals(ORIGINAL) ? 2e6 : 1e6;
-      long passed = (long) (base * (1 + 0.1 * noise.nextDouble()));
+      long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       nanos += passed;
       cpuNanos += (long) (busyCores * passed);
       float[] values = new float[input.capacity() / 4];

@@ -25,20 +25,7 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
 public class SessionTest {
-  static final Device DEVICE =
-      new Device(
-          "Maker Phone 7",
-          "SoC 900",
-          "arm64-v8a",
-          8,
-          List.of("asimd", "asimddp"),
-          "14",
-          34,
-          8L << 30,
-          "1.0",
-          false,
-          "Java on Dalvik 2.1.0",
-          Map.of("org.tensorflow:tensorflow-lite", "2.16.1"));
+  static final Device DEVICE = device(false);
   private static final Settings SETTINGS = new Settings(1, 6, 20, 3, 500, Accelerator.CPU);
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
@@ -61,6 +48,22 @@ public class SessionTest {
           return progress.size() >= patience;
         }
       };
+
+  private static Device device(boolean debugBuild) {
+    return new Device(
+        "Maker Phone 7",
+        "SoC 900",
+        "arm64-v8a",
+        8,
+        List.of("asimd", "asimddp"),
+        "14",
+        34,
+        8L << 30,
+        "1.0",
+        debugBuild,
+        "Java on Dalvik 2.1.0",
+        Map.of("org.tensorflow:tensorflow-lite", "2.16.1"));
+  }
 
   @Before
   public void chooseFile() {
@@ -202,6 +205,36 @@ public class SessionTest {
             + "not_checked int8.tflite: whether it answers right was not checked: there is no reference",
         warnings());
     assertTrue(read().getJSONArray("pairs").getJSONObject(0).isNull("agreement"));
+  }
+
+  @Test
+  public void whatTheNumbersSufferIsTold() throws Exception {
+    phone.jitter = 20;
+    JSONObject int8 = phone.described.getJSONArray("models").getJSONObject(1);
+    int8.getJSONObject("input").put("mean", 0.25);
+    Benchmark benchmark = phone.benchmark();
+    Settings few = new Settings(4, 3, 9, 0, 0, Accelerator.CPU);
+    List<Pair> pairs = benchmark.bundle().pairs().subList(0, 1);
+    new Session(benchmark, device(true), file).run(pairs, few, listener, () -> "", report -> {});
+    String found = warnings();
+    assertTrue(found, found.contains("wrong_answers int8.tflite: "));
+    assertTrue(
+        found,
+        found.contains(
+            "normalization int8.tflite: normalizes by mean [0.25] and std [0.25], "
+                + "original.tflite by others\n"
+                + "debug_build null: measured by a debug build, which is slower than a release build\n"));
+    assertTrue(
+        found,
+        found.contains("noisy original.tflite: one run in ten took 1.7 times the median or longer"));
+    for (String model : List.of("original.tflite", "int8.tflite")) {
+      assertTrue(
+          found,
+          found.contains("few_runs " + model + ": p99 of 27 runs is hardly more than their maximum"));
+      assertTrue(
+          found,
+          found.contains("threads " + model + ": 4 threads were asked for, 1.0 CPU cores were busy"));
+    }
   }
 
   @Test

@@ -1,0 +1,98 @@
+package org.hsvit.benchmark.device;
+
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.Interpreter;
+import org.tensorflow.lite.InterpreterApi;
+import org.tensorflow.lite.Tensor;
+
+/** Stands in for TensorFlow Lite's interpreter: it sums every third number, as models of FakePhone do. */
+final class FakeInterpreter implements LoadedModel.Engine {
+  int[] inputShape = {1, 4, 4, 1};
+  DataType inputType = DataType.FLOAT32;
+  Tensor.QuantizationParams inputGrid = new Tensor.QuantizationParams(0, 0);
+  int inputs = 1;
+
+  /** What the runtime says against loading a model, or against running it. */
+  String refusal;
+
+  String failure;
+
+  /** What happened: start with its threads, run, close. */
+  final List<String> log = new ArrayList<>();
+
+  @Override
+  public InterpreterApi start(ByteBuffer model, Interpreter.Options options) {
+    if (refusal != null) {
+      throw new IllegalArgumentException(refusal);
+    }
+    log.add("start " + model.capacity() + " " + options.getNumThreads() + " " + options.getUseXNNPACK());
+    return fake(InterpreterApi.class, this::answer);
+  }
+
+  private Object answer(String method, Object[] arguments) {
+    switch (method) {
+      case "getInputTensorCount":
+        return inputs;
+      case "getOutputTensorCount":
+        return 1;
+      case "getInputTensor":
+        return tensor(inputShape, inputType, inputGrid);
+      case "getOutputTensor":
+        return tensor(new int[] {1, 3}, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
+      case "run":
+        run((ByteBuffer) arguments[0], (ByteBuffer) arguments[1]);
+        return null;
+      case "close":
+        log.add("close");
+        return null;
+      default:
+        throw new UnsupportedOperationException(method);
+    }
+  }
+
+  private void run(ByteBuffer given, ByteBuffer taken) {
+    if (failure != null) {
+      throw new IllegalArgumentException(failure);
+    }
+    float[] sums = new float[3];
+    for (int i = 0; i < 16; i++) {
+      sums[i % 3] += given.duplicate().order(ByteOrder.nativeOrder()).getFloat(4 * i);
+    }
+    taken.putFloat(sums[0]).putFloat(sums[1]).putFloat(sums[2]);
+    log.add("run");
+  }
+
+  private static Tensor tensor(int[] shape, DataType type, Tensor.QuantizationParams grid) {
+    return fake(
+        Tensor.class,
+        (method, arguments) -> {
+          switch (method) {
+            case "shape":
+              return shape;
+            case "dataType":
+              return type;
+            case "quantizationParams":
+              return grid;
+            default:
+              throw new UnsupportedOperationException(method);
+          }
+        });
+  }
+
+  private interface Answers {
+    Object to(String method, Object[] arguments);
+  }
+
+  private static <T> T fake(Class<T> type, Answers answers) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, arguments) -> answers.to(method.getName(), arguments)));
+  }
+}

@@ -1,0 +1,182 @@
+package org.hsvit.benchmark.device;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.util.List;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.BundleException;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.Preparation;
+import org.hsvit.benchmark.measure.Settings;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.Tensor;
+
+/** All of the runner but the native library, which a JVM cannot load. */
+public class TfLiteRunnerTest {
+  private static final Settings FOUR = new Settings(4, 1, 1, 0, 0, Accelerator.CPU);
+
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
+
+  private final FakePhone phone = new FakePhone();
+  private final FakeInterpreter interpreter = new FakeInterpreter();
+  private Bundle bundle;
+  private ModelFile model;
+
+  @Before
+  public void readBundle() throws Exception {
+    bundle = phone.bundle();
+    model = bundle.model(FakePhone.ORIGINAL);
+  }
+
+  private String refusal() {
+    ModelException error =
+        assertThrows(
+            ModelException.class, () -> TfLiteRunner.open(model, phone, FOUR, interpreter));
+    assertEquals(FakePhone.ORIGINAL, error.file);
+    return error.getMessage();
+  }
+
+  @Test
+  public void modelsAnswerEveryTimeAnew() throws Exception {
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
+      for (int i = 0; i < 3; i++) {
+        ByteBuffer input =
+            Preparation.prepare(phone.decode(phone.open("images/" + i + ".png"), 1), model);
+        assertArrayEquals(model.reference.outputs[i], runner.run(input), 1e-6f);
+      }
+      assertTrue(runner.initMs() > 0);
+      assertEquals("XNNPACK", runner.delegate());
+      assertEquals(Accelerator.CPU, runner.used());
+    }
+    // The first one started the runtime; the second one counts.
+    assertEquals(
+        List.of("start 26 4 true", "close", "start 26 4 true", "run", "run", "run", "close"),
+        interpreter.log);
+  }
+
+  @Test
+  public void theRuntimesRefusalIsOneClearMessage() {
+    interpreter.refusal =
+        "Internal error: Cannot create interpreter: Didn't find op for builtin opcode "
+            + "'FULLY_CONNECTED' version '12'. An older version of this builtin might be supported.\n";
+    assertEquals(
+        "original.tflite does not load in TFLite: Cannot create interpreter: Didn't find op for "
+            + "builtin opcode 'FULLY_CONNECTED' version '12'. An older version of this builtin "
+            + "might be supported.",
+        refusal());
+  }
+
+  @Test
+  public void aFailingRunIsOneClearMessage() throws Exception {
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
+      interpreter.failure = "Internal error: Failed to run on the given Interpreter";
+      ModelException error =
+          assertThrows(
+              ModelException.class, () -> runner.run(ByteBuffer.allocateDirect(64)));
+      assertEquals(
+          "original.tflite fails in TFLite: Failed to run on the given Interpreter",
+          error.getMessage());
+    }
+  }
+
+  @Test
+  public void tensorsThatAreNotThoseOfTheBundleAreRefused() {
+    interpreter.inputShape = new int[] {1, 8, 8, 1};
+    assertEquals(
+        "original.tflite takes float32 [1, 8, 8, 1], bundle.json says float32 [1, 4, 4, 1]", refusal());
+    interpreter.inputShape = new int[] {1, 4, 4, 1};
+    interpreter.inputType = DataType.INT8;
+    interpreter.inputGrid = new Tensor.QuantizationParams(0.5f, -3);
+    assertEquals(
+        "original.tflite takes int8 [1, 4, 4, 1] of scale 0.5, zero point -3, "
+            + "bundle.json says float32 [1, 4, 4, 1]",
+        refusal());
+    interpreter.inputType = DataType.INT64;
+    assertEquals("original.tflite takes int64, which this app does not know", refusal());
+    interpreter.inputs = 2;
+    assertEquals("original.tflite must have one input, it has 2", refusal());
+    assertEquals("close", interpreter.log.get(interpreter.log.size() - 1));
+  }
+
+  @Test
+  public void aRuntimeThatDoesNotLoadIsOneClearMessage() {
+    ModelException error =
+        assertThrows(ModelException.class, () -> TfLiteRunner.open(model, phone, FOUR));
+    String start = "original.tflite does not load in TFLite: ";
+    assertTrue(error.getMessage(), error.getMessage().startsWith(start));
+    assertTrue(error.getMessage(), error.getMessage().length() > start.length());
+    assertNull(TfLiteRunner.version());
+  }
+
+  @Test
+  public void aFileThatCannotBeReadIsNamed() {
+    phone.files.remove(FakePhone.ORIGINAL);
+    assertEquals("cannot read original.tflite: there is no original.tflite", refusal());
+    assertTrue(interpreter.log.isEmpty());
+  }
+
+  private Bundle add(String... files) throws Exception {
+    for (String file : files) {
+      Files.write(new File(folder.getRoot(), file).toPath(), file.getBytes("UTF-8"));
+    }
+    return AddedModels.describe(folder.getRoot(), List.of(files), interpreter);
+  }
+
+  @Test
+  public void addedModelsMakeABundleWithoutReference() throws Exception {
+    interpreter.inputType = DataType.INT8;
+    interpreter.inputGrid = new Tensor.QuantizationParams(0.0125f, -7);
+    Bundle added = add("a.tflite", "b.tflite", "c.tflite");
+    assertEquals(folder.getRoot().getName(), added.name());
+    assertEquals(2, added.pairs().size());
+    assertEquals("a.tflite", added.pair("c.tflite").original.file);
+    assertEquals("c.tflite", added.pair("c.tflite").mobile.file);
+    ModelFile described = added.model("b.tflite");
+    assertEquals(4, described.width());
+    assertEquals(3, described.numClasses());
+    assertEquals(0.0125f, described.input.scale, 0);
+    assertEquals(-7, described.input.zeroPoint);
+    assertFalse(described.pixels);
+    assertNull(described.reference);
+    assertTrue(added.images().isEmpty());
+    Contents.check(described, added.source());
+  }
+
+  @Test
+  public void aModelAddedAloneIsPairedWithItself() throws Exception {
+    Bundle added = add("a.tflite");
+    assertEquals(1, added.pairs().size());
+    assertSame(added.pairs().get(0).original, added.pairs().get(0).mobile);
+  }
+
+  @Test
+  public void whatIsNoImageClassifierIsNotAdded() {
+    interpreter.inputShape = new int[] {1, 10};
+    BundleException error = assertThrows(BundleException.class, () -> add("a.tflite"));
+    assertTrue(
+        error.getMessage(),
+        error.getMessage().endsWith(
+            "models[0].input.shape is [1,10], it must be [1, height, width, channels]"));
+    assertFalse(new File(folder.getRoot(), "bundle.json").exists());
+    interpreter.refusal = "Internal error: it is no flatbuffer";
+    ModelException refused = assertThrows(ModelException.class, () -> add("a.tflite"));
+    assertEquals("a.tflite does not load in TFLite: it is no flatbuffer", refused.getMessage());
+  }
+}
