@@ -8,6 +8,7 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Locale;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.FakePhone;
@@ -91,6 +92,25 @@ public class ReportWriterTest {
     String text = String.join("\n", lines);
     assertTrue(text, text.contains("\nwarning: broken.tflite: pair broken was not measured: "));
     assertTrue(text, text.contains("\nwarning: dynamic.tflite: WRONG ANSWERS to 10 of 10 images"));
+  }
+
+  /** In some languages a phone's numbers have other digits, and an I is no small i. */
+  @Test
+  public void theReportIsTheSameInEveryLanguage() throws Exception {
+    Report report = eventfulRun(folder.newFile("r.json")).report;
+    String text = TextSummary.of(report);
+    String json = Json.text(ReportWriter.toJson(report));
+    Locale before = Locale.getDefault();
+    try {
+      for (String tag : new String[] {"ar-EG-u-nu-arab", "tr-TR"}) {
+        Locale.setDefault(Locale.forLanguageTag(tag));
+        Report again = eventfulRun(folder.newFile()).report;
+        assertEquals(text, TextSummary.of(again));
+        assertEquals(json, Json.text(ReportWriter.toJson(again)));
+      }
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 
   @Test
