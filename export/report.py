@@ -4,7 +4,8 @@
 
 The page is one file that needs no other; its figures are written beside it as PNG too. It shows what is
 in the folder of the run and says what is not: the training's metrics.jsonl and config.json, the
-converters' reports, and benchmark reports, also those of a phone (`--benchmark=pc.json,phone.json`).
+converters' reports, benchmark reports, also those of a phone (`--benchmark=pc.json,phone.json`), and what
+`export.arm_cost` counted.
 """
 
 import math
@@ -71,6 +72,7 @@ def build(run):
             _training(run, figure),
             _artifacts(run),
             *_measurements(run, figure),
+            *map(_cost, run.costs),
         ]
     return report_page.page(
         f"{_title(run)}: training, export, speed", f"From the folder {run.name}", sections
@@ -450,6 +452,31 @@ def _order(settings):
 
 def _word(value):
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
+# ---- costs on a core -------------------------------------------------------------------------------
+def _cost(report):
+    """What `export.arm_cost` counted."""
+    first, kinds = report["models"][0]["name"], ("dot", "mmla", "fma", "load_store")
+    rows = [
+        [
+            model["name"],
+            f"{model['ratio']:.3f}",
+            f"{model['instructions']:,}",
+            *(f"{model['by_kind'].get(kind, 0):,}" for kind in kinds),
+        ]
+        for model in report["models"]
+    ]
+    columns = ["<Model", "Ratio", "Instructions", "8-bit dots", "8-bit matrices", "Float multiply-adds"]
+    return report_page.section(
+        f"Instructions on {report['core']}",
+        report_page.table("Instructions of one inference", [*columns, "Loads and stores"], rows),
+        report_page.paragraph(
+            f"Executed for one inference on one thread, counted on an emulated core; ratio to {first}. "
+            "No time: memory and pipelines are not in it. Like models compare best.",
+            "quiet",
+        ),
+    )
 
 
 # ---- numbers ---------------------------------------------------------------------------------------

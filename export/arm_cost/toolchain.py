@@ -108,9 +108,12 @@ def _library(cache):
     if not library.exists():
         print(f"fetching {RUNTIME} {VERSION} for ARM", file=sys.stderr)
         library.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder, files.replacing(library) as temporary:
-            with zipfile.ZipFile(_wheel(pathlib.Path(folder))) as wheel:
-                temporary.write_bytes(wheel.read(f"ai_edge_litert/{_LIBRARY}"))
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            zipfile.ZipFile(_wheel(pathlib.Path(folder))) as wheel,
+            files.replacing(library) as temporary,
+        ):
+            temporary.write_bytes(wheel.read(f"ai_edge_litert/{_LIBRARY}"))
     return library
 
 

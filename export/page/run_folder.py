@@ -1,4 +1,4 @@
-"""Reads what a run left in its folder: its training, its artifacts, its benchmarks."""
+"""Reads what a run left in its folder: its training, its artifacts, its benchmarks, its costs on a core."""
 
 import dataclasses
 import json
@@ -18,6 +18,7 @@ class Run:
         metrics: list of dicts, the lines of metrics.jsonl, one an epoch.
         artifacts: list of converters' reports, each with the artifact's file `name`.
         benchmarks: list of benchmark reports.
+        costs: list of reports of `export.arm_cost`.
         skipped: list of str, why files that were found are left out.
     """
 
@@ -27,6 +28,7 @@ class Run:
     metrics: list
     artifacts: list
     benchmarks: list
+    costs: list
     skipped: list
 
 
@@ -58,6 +60,7 @@ def read_run(workdir, *, exports=None, benchmarks=None):
         reports = _read_all(_read_benchmark, told, skipped).values()
     else:
         reports = map(_read_benchmark, map(pathlib.Path, benchmarks))
+    counted = [path for path, content in found.items() if {"cost", "core", "models"} <= set(content)]
     run = Run(
         name=workdir.resolve().name,
         config=found.get(workdir / "config.json"),
@@ -69,9 +72,10 @@ def read_run(workdir, *, exports=None, benchmarks=None):
             if {"artifact", "sha256", "parity"} <= set(content) and isinstance(content["parity"], dict)
         ],
         benchmarks=list(reports),
+        costs=list(_read_all(_read_cost, counted, skipped).values()),
         skipped=list(dict.fromkeys(skipped)),
     )
-    if not any((run.config, run.summary, run.metrics, run.artifacts, run.benchmarks)):
+    if not any((run.config, run.summary, run.metrics, run.artifacts, run.benchmarks, run.costs)):
         raise FileNotFoundError(
             "; ".join(
                 [
@@ -140,4 +144,15 @@ def _read_benchmark(path):
         benchmark_report.check(content)
     except ValueError as error:
         raise ValueError(f"{path} is no benchmark report: {error}") from error
+    return content
+
+
+def _read_cost(path):
+    content = _read_object(path)
+    models = content["models"]
+    needed = {"name", "instructions", "ratio", "by_kind"}
+    if not (isinstance(models, list) and models and all(needed <= set(model) for model in models)):
+        raise ValueError(
+            f"{path} is no report of export.arm_cost: its models need {', '.join(sorted(needed))}"
+        )
     return content

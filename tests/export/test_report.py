@@ -210,6 +210,39 @@ def test_latencies_and_device(complete):
     assert "No warnings." in page.texts["p"]
 
 
+COSTS = {
+    "cost": "instructions",
+    "core": "cortex-a76",
+    "runtime": {"name": "ai-edge-litert", "version": "2.3.0"},
+    "models": [
+        {"name": "float32.tflite", "instructions": 35_287_711, "ratio": 1.0, "by_kind": {"fma": 25_324_258}},
+        {"name": "int8.tflite", "instructions": 10_632_463, "ratio": 0.30131, "by_kind": {"dot": 6_382_400}},
+    ],
+}
+
+
+def test_costs_on_a_core(workdir):
+    content, page, _ = build(workdir({**COMPLETE, "costs.json": COSTS}))
+    assert page.texts["h2"][-1] == "Instructions on cortex-a76"
+    header, *models = rows(content, "Instructions of one inference")
+    assert header[:4] == ["Model", "Ratio", "Instructions", "8-bit dots"]
+    assert [model[:4] for model in models] == [
+        ["float32.tflite", "1.000", "35,287,711", "0"],
+        ["int8.tflite", "0.301", "10,632,463", "6,382,400"],
+    ]
+    assert any("ratio to float32.tflite" in text for text in page.texts["p"])
+
+
+def test_costs_alone_are_enough_and_broken_ones_are_left_out(workdir):
+    folder = workdir({"costs.json": COSTS, "broken.json": {**COSTS, "models": [{"name": "x"}]}})
+    run = run_folder.read_run(folder)
+    assert [report["core"] for report in run.costs] == ["cortex-a76"]
+    (note,) = run.skipped
+    assert note.endswith(
+        "broken.json is no report of export.arm_cost: its models need by_kind, instructions, name, ratio"
+    )
+
+
 def test_warnings(workdir):
     benchmark = reports.phone_report()
     benchmark["warnings"] = [
