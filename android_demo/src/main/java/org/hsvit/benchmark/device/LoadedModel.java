@@ -2,6 +2,7 @@ package org.hsvit.benchmark.device;
 
 import android.os.Build;
 import java.io.IOException;
+import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Locale;
@@ -115,7 +116,7 @@ final class LoadedModel implements AutoCloseable {
 
   void run(ByteBuffer input, ByteBuffer output) throws ModelException {
     try {
-      output.rewind();
+      ((Buffer) output).rewind(); // ByteBuffer has one of its own only since API 28
       interpreter.run(input, output);
     } catch (RuntimeException error) {
       throw refused(file, "fails", error);

@@ -43,12 +43,11 @@ public final class Preparation {
     for (int i = 0; i < picture.pixels.length; i++) {
       float value = value((picture.pixels[i] & 255) * SCALE, i % picture.channels, model);
       if (type == Tensor.Type.FLOAT32) {
-        prepared.putFloat(value);
+        prepared.putFloat(4 * i, value);
       } else {
-        prepared.put((byte) level(value, model.input));
+        prepared.put(i, (byte) level(value, model.input));
       }
     }
-    prepared.rewind();
     return prepared;
   }
 
