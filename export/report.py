@@ -455,9 +455,18 @@ def _word(value):
 
 
 # ---- costs on a core -------------------------------------------------------------------------------
+_KINDS = {
+    "dot": "8-bit dots",
+    "mmla": "8-bit matrices",
+    "fma": "Float multiply-adds",
+    "load_store": "Loads and stores",
+}
+
+
 def _cost(report):
-    """What `export.arm_cost` counted."""
-    first, kinds = report["models"][0]["name"], ("dot", "mmla", "fma", "load_store")
+    """What `export.arm_cost` counted, with the kinds of instruction that tell most."""
+    models = report["models"]
+    kinds = [kind for kind in _KINDS if any(model["by_kind"].get(kind) for model in models)]
     rows = [
         [
             model["name"],
@@ -465,15 +474,15 @@ def _cost(report):
             f"{model['instructions']:,}",
             *(f"{model['by_kind'].get(kind, 0):,}" for kind in kinds),
         ]
-        for model in report["models"]
+        for model in models
     ]
-    columns = ["<Model", "Ratio", "Instructions", "8-bit dots", "8-bit matrices", "Float multiply-adds"]
+    columns = ["<Model", "Ratio", "Instructions", *(_KINDS[kind] for kind in kinds)]
     return report_page.section(
         f"Instructions on {report['core']}",
-        report_page.table("Instructions of one inference", [*columns, "Loads and stores"], rows),
+        report_page.table("Instructions of one inference", columns, rows),
         report_page.paragraph(
-            f"Executed for one inference on one thread, counted on an emulated core; ratio to {first}. "
-            "No time: memory and pipelines are not in it. Like models compare best.",
+            "Executed for one inference on one thread, counted on an emulated core; ratio to "
+            f"{models[0]['name']}. No time: memory and pipelines are not in it. Like models compare best.",
             "quiet",
         ),
     )
