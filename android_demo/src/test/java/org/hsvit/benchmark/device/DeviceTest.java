@@ -64,8 +64,8 @@ public class DeviceTest {
     context.getApplicationInfo().flags &= ~ApplicationInfo.FLAG_DEBUGGABLE;
     Device device = DeviceFacts.read(context);
     assertEquals(Build.MANUFACTURER + " " + Build.MODEL, device.name);
-    assertEquals("14", device.osVersion);
-    assertEquals(34, device.apiLevel);
+    assertEquals(Build.VERSION.RELEASE, device.osVersion);
+    assertEquals(Build.VERSION.SDK_INT, device.apiLevel);
     assertTrue(device.cores > 0);
     assertTrue(device.language.startsWith("Java on "));
     assertFalse(device.debugBuild);
