@@ -50,13 +50,14 @@ public final class Benchmark {
     State before = machine.state();
     try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
-      List<ByteBuffer> forOriginal = inputs(pair.original);
-      List<ByteBuffer> forMobile = inputs(pair.mobile);
-      Timing ofOriginal = timing(original, forOriginal, settings, listener);
-      Timing ofMobile = timing(mobile, forMobile, settings, listener);
+      List<Picture> pictures = pictures(pair.original);
+      Timing ofOriginal =
+          new Timing(original, timed(pair.original, pictures), settings.blocks, machine, listener);
+      Timing ofMobile =
+          new Timing(mobile, timed(pair.mobile, pictures), settings.blocks, machine, listener);
       time(ofOriginal, ofMobile, settings, listener);
-      float[][] expected = answers(original, forOriginal, listener);
-      float[][] answers = answers(mobile, forMobile, listener);
+      float[][] expected = answers(original, pair.original, pictures, listener);
+      float[][] answers = answers(mobile, pair.mobile, pictures, listener);
       return new PairResult(
           pair,
           Checks.result(bundle, pair.original, original, ofOriginal, expected),
@@ -68,10 +69,34 @@ public final class Benchmark {
     }
   }
 
-  private Timing timing(
-      Runner runner, List<ByteBuffer> inputs, Settings settings, Listener listener) {
-    List<ByteBuffer> timed = inputs.subList(0, Math.min(TIMED_PICTURES, inputs.size()));
-    return new Timing(runner, timed, settings.blocks, machine, listener);
+  /** The bundle's images, which all its models take. */
+  private List<Picture> pictures(ModelFile model) throws ModelException {
+    List<Picture> pictures = new ArrayList<>();
+    for (LabeledImage image : bundle.images()) {
+      try (InputStream stream = bundle.source().open(image.file)) {
+        Picture picture = decoder.decode(stream, model.channels());
+        Preparation.checkSize(picture, model);
+        pictures.add(picture);
+      } catch (IOException | IllegalArgumentException error) {
+        throw new ModelException(model.file, image.file + ": " + error.getMessage(), error);
+      }
+    }
+    return pictures;
+  }
+
+  /** What a model is shown while it is timed: some pictures, noise where there are none. */
+  private static List<ByteBuffer> timed(ModelFile model, List<Picture> pictures) {
+    List<ByteBuffer> inputs = new ArrayList<>();
+    for (Picture picture : pictures.subList(0, Math.min(TIMED_PICTURES, pictures.size()))) {
+      inputs.add(Preparation.prepare(picture, model));
+    }
+    if (inputs.isEmpty()) {
+      byte[] noise = new byte[model.input.elements()];
+      new Random(0).nextBytes(noise);
+      Picture picture = new Picture(model.height(), model.width(), model.channels(), noise);
+      inputs.add(Preparation.prepare(picture, model));
+    }
+    return inputs;
   }
 
   private void time(Timing original, Timing mobile, Settings settings, Listener listener)
@@ -104,34 +129,16 @@ public final class Benchmark {
     }
   }
 
-  private float[][] answers(Runner runner, List<ByteBuffer> inputs, Listener listener)
+  private static float[][] answers(
+      Runner runner, ModelFile model, List<Picture> pictures, Listener listener)
       throws ModelException, CancelledException {
-    float[][] answers = new float[bundle.images().size()][];
+    float[][] answers = new float[pictures.size()][];
     for (int i = 0; i < answers.length; i++) {
       if (listener.isCancelled()) {
         throw new CancelledException();
       }
-      answers[i] = runner.run(inputs.get(i));
+      answers[i] = runner.run(Preparation.prepare(pictures.get(i), model));
     }
     return answers;
-  }
-
-  /** The bundle's images, prepared; a bundle without images is timed on noise. */
-  private List<ByteBuffer> inputs(ModelFile model) throws ModelException {
-    List<ByteBuffer> inputs = new ArrayList<>();
-    for (LabeledImage image : bundle.images()) {
-      try (InputStream stream = bundle.source().open(image.file)) {
-        inputs.add(Preparation.prepare(decoder.decode(stream, model.channels()), model));
-      } catch (IOException | IllegalArgumentException error) {
-        throw new ModelException(model.file, image.file + ": " + error.getMessage(), error);
-      }
-    }
-    if (inputs.isEmpty()) {
-      byte[] noise = new byte[model.input.elements()];
-      new Random(0).nextBytes(noise);
-      Picture picture = new Picture(model.height(), model.width(), model.channels(), noise);
-      inputs.add(Preparation.prepare(picture, model));
-    }
-    return inputs;
   }
 }

@@ -25,6 +25,8 @@ public final class Classifier implements AutoCloseable {
     }
   }
 
+  private static final double ROUNDING = 0.05; // of shares in 8 bits, added up
+
   private final ModelFile model;
   private final List<String> classNames;
   private final Runner runner;
@@ -67,16 +69,26 @@ public final class Classifier implements AutoCloseable {
   }
 
   private List<Prediction> top(float[] outputs, int count) {
-    float largest = outputs[Statistics.argmax(outputs)];
-    double[] parts = new double[outputs.length];
-    Arrays.setAll(parts, i -> Math.exp(outputs[i] - largest));
-    double sum = Arrays.stream(parts).sum();
+    double[] shares = shares(outputs);
     return IntStream.range(0, outputs.length)
         .boxed()
         .sorted(Comparator.comparing(i -> -outputs[i]))
         .limit(count)
-        .map(i -> new Prediction(i, label(i), outputs[i], parts[i] / sum))
+        .map(i -> new Prediction(i, label(i), outputs[i], shares[i]))
         .collect(Collectors.toList());
+  }
+
+  /** Softmax, unless the outputs are shares already: then none is negative and their sum is 1. */
+  static double[] shares(float[] outputs) {
+    double[] shares = new double[outputs.length];
+    Arrays.setAll(shares, i -> outputs[i]);
+    if (Math.abs(Arrays.stream(shares).sum() - 1) > ROUNDING || Arrays.stream(shares).min().orElse(0) < 0) {
+      double largest = outputs[Statistics.argmax(outputs)];
+      Arrays.setAll(shares, i -> Math.exp(outputs[i] - largest));
+      double sum = Arrays.stream(shares).sum();
+      Arrays.setAll(shares, i -> shares[i] / sum);
+    }
+    return shares;
   }
 
   private String label(int index) {

@@ -11,7 +11,7 @@ public final class Prediction {
   /** The model's output for it. */
   public final float output;
 
-  /** Softmax of the outputs, 0..1: a probability for models that answer with logits, as ours do. */
+  /** What the model holds of it among all classes, 0..1: softmax of logits, or the output itself. */
   public final double share;
 
   Prediction(int index, String label, float output, double share) {

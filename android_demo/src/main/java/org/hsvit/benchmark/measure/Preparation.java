@@ -22,6 +22,23 @@ public final class Preparation {
    * @throws IllegalArgumentException the picture's size or channels are not the model's
    */
   public static ByteBuffer prepare(Picture picture, ModelFile model) {
+    checkSize(picture, model);
+    Tensor.Type type = model.input.type;
+    ByteBuffer prepared = ByteBuffer.allocateDirect(type.bytes * picture.pixels.length);
+    prepared.order(ByteOrder.nativeOrder());
+    for (int i = 0; i < picture.pixels.length; i++) {
+      float value = value((picture.pixels[i] & 255) * SCALE, i % picture.channels, model);
+      if (type == Tensor.Type.FLOAT32) {
+        prepared.putFloat(4 * i, value);
+      } else {
+        prepared.put(i, (byte) level(value, model.input));
+      }
+    }
+    return prepared;
+  }
+
+  /** Throws {@code IllegalArgumentException} if the picture's size or channels are not the model's. */
+  static void checkSize(Picture picture, ModelFile model) {
     if (picture.height != model.height()
         || picture.width != model.width()
         || picture.channels != model.channels()) {
@@ -37,18 +54,6 @@ public final class Preparation {
               model.width(),
               model.channels()));
     }
-    Tensor.Type type = model.input.type;
-    ByteBuffer prepared = ByteBuffer.allocateDirect(type.bytes * picture.pixels.length);
-    prepared.order(ByteOrder.nativeOrder());
-    for (int i = 0; i < picture.pixels.length; i++) {
-      float value = value((picture.pixels[i] & 255) * SCALE, i % picture.channels, model);
-      if (type == Tensor.Type.FLOAT32) {
-        prepared.putFloat(4 * i, value);
-      } else {
-        prepared.put(i, (byte) level(value, model.input));
-      }
-    }
-    return prepared;
   }
 
   private static float value(float brightness, int channel, ModelFile model) {

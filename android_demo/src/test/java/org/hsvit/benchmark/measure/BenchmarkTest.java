@@ -1,5 +1,6 @@
 package org.hsvit.benchmark.measure;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
@@ -232,6 +233,7 @@ public class BenchmarkTest {
     phone.files.put("images/3.png", new byte[5]);
     error = assertThrows(ModelException.class, () -> measure("int8", FEW));
     assertEquals("images/3.png: it is damaged or no image", error.getMessage());
+    assertFalse(String.join(", ", phone.log).contains("run"));
   }
 
   @Test
@@ -259,6 +261,19 @@ public class BenchmarkTest {
       assertEquals(Math.exp(best.output - answer.top.get(1).output), odds, 1e-6 * odds);
     }
     assertEquals("close original.tflite", phone.log.get(phone.log.size() - 1));
+  }
+
+  @Test
+  public void sharesAreSoftmaxOfLogitsAndSharesThemselves() {
+    double e = Math.E;
+    assertArrayEquals(
+        new double[] {1 / (1 + e + e * e), e / (1 + e + e * e), e * e / (1 + e + e * e)},
+        Classifier.shares(new float[] {500, 501, 502}),
+        1e-12);
+    assertArrayEquals(
+        new double[] {0.25, 0.5, 0.25}, Classifier.shares(new float[] {0.25f, 0.5f, 0.25f}), 0);
+    assertEquals(0.5, Classifier.shares(new float[] {0.5f, 0.5f, 0.02f})[0], 0.01); // rounded
+    assertTrue(Classifier.shares(new float[] {-1, 2})[1] < 1); // the sum is 1, but logits
   }
 
   @Test
