@@ -90,4 +90,4 @@ def _problem(done):
     if done.returncode < 0 or "uncaught target signal" in done.stderr:
         return "the emulated program crashed, the file may be damaged"
     lines = [line for line in done.stderr.splitlines() if not line.startswith(("INFO:", "WARNING:"))]
-    return " ".join(lines[-3:])
+    return "; ".join(line.removeprefix("ERROR: ").removeprefix("runner: ") for line in lines[-3:])
