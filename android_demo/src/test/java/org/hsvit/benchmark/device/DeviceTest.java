@@ -3,6 +3,7 @@ package org.hsvit.benchmark.device;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.robolectric.Shadows.shadowOf;
 
@@ -12,8 +13,14 @@ import android.os.BatteryManager;
 import android.os.Build;
 import android.os.PowerManager;
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.measure.State;
 import org.hsvit.benchmark.report.Device;
 import org.junit.Rule;
@@ -81,6 +88,26 @@ public class DeviceTest {
     assertEquals(List.of("asimd", "asimddp", "i8mm"), DeviceFacts.features(cpuinfo));
     assertNull(DeviceFacts.features(folder.newFile()));
     assertNull(DeviceFacts.features(new File(folder.getRoot(), "none")));
+  }
+
+  @Test
+  public void assetsAreASource() throws Exception {
+    AssetSource source = new AssetSource(context.getAssets(), "sample");
+    assertEquals("a picture\n", new String(Contents.read(source, "images/a.txt"), "US-ASCII"));
+    assertThrows(IOException.class, () -> Contents.read(source, "images/b.txt"));
+    assertEquals("the app's sample", source.toString());
+  }
+
+  @Test
+  public void anAndroidWithoutNnApiIsToldSo() throws Exception {
+    ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
+    FakePhone phone = new FakePhone();
+    Settings settings = new Settings(1, 1, 1, 0, 0, Accelerator.NPU);
+    ModelException error =
+        assertThrows(
+            ModelException.class,
+            () -> TfLiteRunner.open(phone.bundle().model(FakePhone.INT8), phone, settings));
+    assertEquals("this Android has no NNAPI: it came with Android 8.1", error.getMessage());
   }
 
   @Test
