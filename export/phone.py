@@ -7,7 +7,8 @@
 
 `run` does everything, with the models that come with the app where no others are named; `pull` fetches a
 report again, the newest if no --run_id is given; `report` makes the page, phone.html, of one that is here.
-The phone has to be reachable by adb and unlocked, with the app installed (--apk does that).
+`export.bundle` makes a bundle with images of one's own. The phone has to be reachable by adb and unlocked,
+with the app installed (--apk does that).
 """
 
 import contextlib
@@ -86,11 +87,13 @@ def _bundle():
     if not FLAGS.original:
         yield FLAGS.bundle
         return
+    commands.import_keras()
     from export import bundle
 
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
-        bundle.build(FLAGS.original, FLAGS.mobile, made)
+        print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of digits")
+        bundle.write(bundle.Request(FLAGS.original, FLAGS.mobile, str(made)))
         yield made
 
 

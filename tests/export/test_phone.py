@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -32,7 +34,8 @@ class Phone:
         return json.loads((self.folder / "started.json").read_text())
 
     def calls(self):
-        return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text().splitlines()]
+        path = self.folder / "calls.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 @pytest.fixture
@@ -279,6 +282,32 @@ def test_run_shows_the_numbers_and_makes_the_page(tmp_path):
     assert "measures on Pixel_8 (PHONE1), my models was sent" in done.stdout
     assert "mobile.tflite" in done.stdout and "0.500" in done.stdout
     assert "Maker Phone 7" in (tmp_path / "phone.html").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_artifacts_become_a_bundle(stand_in, tiny_models, tmp_path):
+    models = [f"--original={tiny_models}/model.keras", f"--mobile={tiny_models}/float32.tflite"]
+    done = command(tmp_path, "run", *models)
+    assert (done.returncode, done.stderr) == (0, "")
+    sent = stand_in.folder / EXTERNAL / "bundles" / "model"
+    assert {"bundle.json", "original.tflite", "float32.tflite"} <= {path.name for path in sent.iterdir()}
+    assert stand_in.started()["bundle"] == "model"
+
+
+def test_interrupted(stand_in, tmp_path):
+    stand_in.set(log=[])
+    line = [sys.executable, "-m", "export.phone", "run", f"--output={tmp_path}/phone.json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        while not any("logcat" in call for call in stand_in.calls()):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    run_id = stand_in.started()["run_id"]
+    assert f"the phone goes on; later: python -m export.phone pull --run_id={run_id}" in said
+    assert not list(tmp_path.glob("*phone.json*"))
 
 
 @pytest.mark.usefixtures("stand_in")
