@@ -1,0 +1,89 @@
+package org.hsvit.benchmark.apk;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Set;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Preparation;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** The models in the APK answer right in the library in the APK, as a phone's CPU runs it. */
+public final class Arm64IT {
+  private static final int IMAGES = 3; // an emulated inference takes seconds
+  private static Apk apk;
+  private static Arm64Library library;
+
+  @BeforeClass
+  public static void open() throws Exception {
+    apk = new Apk(System.getProperty("apk"));
+    library = new Arm64Library(apk.entry("lib/arm64-v8a/libtensorflowlite_jni.so"));
+  }
+
+  @AfterClass
+  public static void close() throws Exception {
+    library.close();
+    apk.close();
+  }
+
+  @Test
+  public void itIsTheVersionThatTheBundleIsFor() throws Exception {
+    String version = library.text(library.make("TfLiteVersion"));
+    assertTrue(version, version.startsWith(Bundle.read(apk).runtime() + "."));
+  }
+
+  @Test
+  public void everyModelAnswersAsItsReference() throws Exception {
+    Bundle bundle = Bundle.read(apk);
+    for (ModelFile model : models(bundle)) {
+      Contents.check(model, apk);
+      try (Arm64Model loaded = new Arm64Model(library, Contents.read(apk, model.file))) {
+        for (int i = 0; i < Math.min(IMAGES, bundle.images().size()); i++) {
+          var picture = apk.picture(bundle.images().get(i).file);
+          float[] answer = loaded.run(Preparation.prepare(picture, model), model.output);
+          check(model, i, answer);
+        }
+      } catch (IllegalStateException error) {
+        fail("TensorFlow Lite " + bundle.runtime() + " on ARM refuses " + model.file + ": " + error.getMessage());
+      }
+    }
+  }
+
+  private static void check(ModelFile model, int image, float[] answer) {
+    float[] right = model.reference.outputs[image];
+    assertEquals(model.file, right.length, answer.length);
+    for (int i = 0; i < right.length; i++) {
+      double difference = Math.abs((double) right[i] - answer[i]);
+      if (!(difference <= model.reference.maxAbsDiff)) {
+        fail(
+            String.format(
+                Locale.ROOT,
+                "%s answers image %d with %s on ARM; right is %s within %s",
+                model.file,
+                image,
+                Arrays.toString(answer),
+                Arrays.toString(right),
+                model.reference.maxAbsDiff));
+      }
+    }
+  }
+
+  private static Collection<ModelFile> models(Bundle bundle) {
+    Set<ModelFile> models = new LinkedHashSet<>();
+    for (Pair pair : bundle.pairs()) {
+      models.add(pair.original);
+      models.add(pair.mobile);
+    }
+    return models;
+  }
+}
