@@ -91,13 +91,13 @@ def run(request, suffix, convert, prepare=None):
     with files.replacing(output) as artifact, files.replacing(described_in) as described:
         model = saved_models.load_model(request.model)
         _check_classifier(model, request.model)
-        mean, std = _normalization(request, model)
+        mean, std = normalization_of(request, model)
         labels = request.labels or saved_models.labels_beside(request.model)
-        names = _class_names(labels, model)
+        names = class_names(labels, model)
         model = prepare(model, mean, std) if prepare else _as_float(model)
         inside = {"mean": mean, "std": std} if request.pixels else {}
         content, facts, answer, limits = convert(lower(model, request.batch, **inside))
-        parity = _compare(request, model, answer, mean, std)
+        parity = compare(request, model, answer, mean, std)
         check_parity(parity, limits)
         facts["input"] |= {"pixels": request.pixels, "mean": mean, "std": std}
         report = {
@@ -142,7 +142,8 @@ def _check_classifier(model, path):
         raise ValueError(f"{path} takes images of any size, {inputs[0].shape}; an artifact needs one size")
 
 
-def _normalization(request, model):
+def normalization_of(request, model):
+    """The mean and std of a request, or of the run beside its model."""
     mean, std = saved_models.normalization_beside(request.model)
     mean = mean if request.mean is None else request.mean
     std = std if request.std is None else request.std
@@ -156,7 +157,8 @@ def _as_float(model):
     return remove_quantization(model) if is_quantized(model) else model
 
 
-def _class_names(labels, model):
+def class_names(labels, model):
+    """The names in a file, one for each class of the model; None without a file."""
     if labels is None:
         return None
     names = pathlib.Path(labels).read_text().splitlines()
@@ -165,7 +167,7 @@ def _class_names(labels, model):
     return names
 
 
-def _compare(request, model, answer, mean, std):
+def compare(request, model, answer, mean, std):
     """How alike the Keras model and its artifact answer real images."""
     from training.data import load_dataset, sample_images
 

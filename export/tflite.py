@@ -46,10 +46,15 @@ _FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
 
 def define_flags():
     conversion.define_flags()
+    define_preset_flags()
+    flags.DEFINE_bool("integer_io", False, "For int8: take and give 8-bit integers instead of floats.")
+
+
+def define_preset_flags():
+    """The flags that tell how weights are stored, and for which runtime."""
     meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in PRESETS.items())
     flags.DEFINE_enum("preset", "dynamic", list(PRESETS), meanings)
     flags.DEFINE_string("runtime", None, "Oldest runtime that has to load the file, such as 2.16.")
-    flags.DEFINE_bool("integer_io", False, "For int8: take and give 8-bit integers instead of floats.")
     flags.DEFINE_string(
         "calibration_data", None, "For int8: image set whose training part sets the model's ranges anew."
     )
@@ -57,10 +62,19 @@ def define_flags():
 
 
 def main(_):
-    data, samples = FLAGS.calibration_data, FLAGS.calibration_samples
-    calibration = Calibration(data, samples) if data else None
-    report = export(conversion.request_of_flags(), FLAGS.preset, FLAGS.runtime, FLAGS.integer_io, calibration)
+    report = export(
+        conversion.request_of_flags(),
+        FLAGS.preset,
+        FLAGS.runtime,
+        FLAGS.integer_io,
+        calibration_of_flags(),
+    )
     _print_summary(FLAGS.output, report)
+
+
+def calibration_of_flags():
+    """The `Calibration` of the command line, None without one."""
+    return Calibration(FLAGS.calibration_data, FLAGS.calibration_samples) if FLAGS.calibration_data else None
 
 
 def export(request, preset="dynamic", runtime=None, integer_io=False, calibration=None):
@@ -80,16 +94,16 @@ def export(request, preset="dynamic", runtime=None, integer_io=False, calibratio
         ValueError: the model cannot be held, the artifact answers differently, or would not load.
         OSError: a file cannot be read or written.
     """
-    oldest = _version(runtime)
+    oldest = version(runtime)
     if preset != "int8" and (integer_io or calibration):
         raise ValueError(f"integer_io and calibration_data are for preset=int8; received preset={preset}")
 
     def quantized(model, mean, std):
-        return _quantized(model, request, calibration, mean, std)
+        return with_ranges(model, request, calibration, mean, std)
 
     def make(lowered):
         content = convert(lowered, preset, oldest, integer_io)
-        facts = {"preset": preset, **_facts(content, runtime)}
+        facts = {"preset": preset, **facts_of(content, runtime)}
         return content, facts, runner(content), PRESETS[preset].limits
 
     return conversion.run(request, ".tflite", make, quantized if preset == "int8" else None)
@@ -103,8 +117,12 @@ class Calibration:
     samples: int = 512
 
 
-def _quantized(model, request, calibration, mean, std):
-    """The model with ranges: its own, or those of the calibration images."""
+def with_ranges(model, request, calibration, mean, std):
+    """The model with ranges: its own, or those of the calibration images.
+
+    Raises:
+        ValueError: it has none, and no calibration images are named.
+    """
     from hsvit_keras import calibrate
     from hsvit_keras.compression.quantization import is_quantized
     from training.data import load_dataset, sample_batches
@@ -189,7 +207,7 @@ def runner(content):
     return answer
 
 
-def _facts(content, runtime):
+def facts_of(content, runtime):
     """What the artifact is, as inspection sees it; raises `ValueError` if it would not run where asked."""
     from export.inspection import inspect
 
@@ -203,7 +221,8 @@ def _facts(content, runtime):
     return {"input": given, "output": made, **found}
 
 
-def _version(text):
+def version(text):
+    """A runtime's version as numbers that can be compared; None for None."""
     try:
         return None if text is None else tuple(int(part) for part in text.split("."))
     except ValueError:
