@@ -16,6 +16,7 @@ final class FakeInterpreter implements LoadedModel.Engine {
   DataType inputType = DataType.FLOAT32;
   Tensor.QuantizationParams inputGrid = new Tensor.QuantizationParams(0, 0);
   int inputs = 1;
+  int[] outputShape = {1, 3};
 
   /** What the runtime says against loading a model, or against running it. */
   String refusal;
@@ -43,7 +44,7 @@ final class FakeInterpreter implements LoadedModel.Engine {
       case "getInputTensor":
         return tensor(inputShape, inputType, inputGrid);
       case "getOutputTensor":
-        return tensor(new int[] {1, 3}, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
+        return tensor(outputShape, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
       case "run":
         run((ByteBuffer) arguments[0], (ByteBuffer) arguments[1]);
         return null;

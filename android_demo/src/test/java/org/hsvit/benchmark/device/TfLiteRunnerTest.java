@@ -98,6 +98,9 @@ public class TfLiteRunnerTest {
 
   @Test
   public void tensorsThatAreNotThoseOfTheBundleAreRefused() {
+    interpreter.outputShape = new int[] {1, 4};
+    assertEquals(
+        "original.tflite gives float32 [1, 4], bundle.json says float32 [1, 3]", refusal());
     interpreter.inputShape = new int[] {1, 8, 8, 1};
     assertEquals(
         "original.tflite takes float32 [1, 8, 8, 1], bundle.json says float32 [1, 4, 4, 1]", refusal());

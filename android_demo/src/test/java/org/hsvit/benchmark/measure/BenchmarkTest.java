@@ -99,6 +99,22 @@ public class BenchmarkTest {
   }
 
   @Test
+  public void eightPicturesAreShownInTurn() throws Exception {
+    PairResult result = measure("int8", new Settings(1, 1, 20, 0, 0, Accelerator.CPU));
+    List<Float> first = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      Picture picture = phone.decode(phone.open("images/" + i + ".png"), 1);
+      first.add(Preparation.prepare(picture, result.pair.original).getFloat(0));
+    }
+    // The very first run of each showed picture 0, so the original's block begins with picture 1.
+    assertEquals(first.get(0), phone.shown.get(1));
+    for (int run = 0; run < 20; run++) {
+      assertEquals(first.get((run + 1) % 8), phone.shown.get(2 + run));
+    }
+    assertNull(result.ratio.low); // of a single block
+  }
+
+  @Test
   public void busyCoresAreCpuTimeOverTimePassed() throws Exception {
     phone.busyCores = 3.5;
     assertEquals(3.5, measure("int8", FEW).original.busyCores, 0.001);

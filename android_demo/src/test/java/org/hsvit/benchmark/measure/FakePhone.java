@@ -40,6 +40,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** What happened: {@code open FILE}, {@code run FILE}, {@code sleep MS}, {@code close FILE}. */
   public final List<String> log = new ArrayList<>();
 
+  /** The first number of every picture that a model was shown. */
+  public final List<Float> shown = new ArrayList<>();
+
   /** Added to the outputs of a model on this phone. */
   public final Map<String, Float> offsets = new HashMap<>();
 
@@ -213,6 +216,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
       cpuNanos += (long) (busyCores * passed);
       float[] values = new float[input.capacity() / 4];
       input.duplicate().order(input.order()).asFloatBuffer().get(values);
+      shown.add(values[0]);
       float[] answer = answer(file, values);
       answer[0] += offsets.getOrDefault(file, 0f);
       return answer;
