@@ -1,5 +1,5 @@
-# `make demo` trains, converts, compresses, proves and measures a small HSViT; `make test` runs the tests.
-# Both set up an environment in .venv first, which a second run takes as it is.
+# `make demo` trains, converts, compresses, proves and measures a small HSViT; `make apk` puts it into an Android
+# app that measures it on a phone; `make test` runs the tests. All set up an environment in .venv first, which a second run takes as it is.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite)
 
-.PHONY: demo test test-slow lint setup clean
+.PHONY: demo apk test test-slow lint setup clean
 .DELETE_ON_ERROR:
 
 demo: export KERAS_BACKEND = tensorflow
@@ -32,6 +32,33 @@ demo: setup
 		--output=$(RUN)/benchmark.json
 	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
 
+# The app's runtime is older than this machine's, so the artifacts are made for it anew.
+APP := $(RUN)/app
+FOR_APP := $(IN_VENV) -m export.tflite --pixels --runtime=2.16 --samples=355
+APK := android_demo/target/hsvit-benchmark.apk
+MAVEN := mvn --quiet --batch-mode --file android_demo/pom.xml
+ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner
+ANDROID_PACKAGES := maven openjdk-17-jdk-headless aapt zipalign apksigner
+MISSING_TOOLS = for tool in $(ANDROID_TOOLS); do command -v $$tool > /dev/null || printf ' %s' $$tool; done
+
+apk: export KERAS_BACKEND = tensorflow
+apk: setup $(RUN)/small.keras
+	@missing=$$($(MISSING_TOOLS)); test -z "$$missing" || \
+		{ echo "error: needs$$missing; on Debian: apt-get install $(ANDROID_PACKAGES)"; exit 1; }
+	@rm -f $(APK)
+	@mkdir -p $(APP)/assets
+	@$(FOR_APP) --model=$(RUN)/best.keras --preset=dynamic --output=$(APP)/dynamic.tflite
+	@$(FOR_APP) --model=$(RUN)/best.keras --preset=int8 --calibration_data=digits --output=$(APP)/int8.tflite
+	@$(FOR_APP) --model=$(RUN)/small.keras --preset=int8 --output=$(APP)/small_int8.tflite
+	@$(IN_VENV) -m export.bundle --original=$(RUN)/best.keras --name="HSViT on digits" \
+		--mobile=$(APP)/dynamic.tflite,$(APP)/int8.tflite,$(APP)/small_int8.tflite --output=$(APP)/assets/bundle
+	@echo "packing the app, and running its models by its ARM library"
+	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(APP)/assets/bundle)
+	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
+
+$(RUN)/small.keras:
+	$(MAKE) demo
+
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
 COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/training
 
@@ -39,6 +66,12 @@ test: setup
 	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m "not slow" tests
 	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow and not once" $(COMPUTING) \
 		--ignore=tests/checkpoints/test_reading.py --ignore=tests/training/data
+	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
+		echo "the Android app's tests"; $(MAVEN) test; \
+	else \
+		echo "the Android app's tests were NOT RUN: they need$$missing," \
+			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \
+	fi
 
 # Kills and resumes of whole runs, every damaged bit of a file: minutes a test.
 test-slow: setup
@@ -61,4 +94,4 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(RUN)
+	rm -rf $(VENV) $(RUN) android_demo/target

@@ -83,10 +83,11 @@ def write(request):
     mobile = [pathlib.Path(path) for path in request.mobile]
     facts = [_facts(path) for path in mobile]
     _check_names(mobile)
+    dataset = _dataset(request)
     with _replacing_folder(pathlib.Path(request.output)) as folder:
         original = folder / ORIGINAL
         report = _convert(request, original)
-        shown = _Shown(request, report)
+        shown = _Shown(request, dataset, report)
         models = [_describe(shown, original, report, _of_keras(request, shown))]
         for path, found in zip(mobile, facts, strict=True):
             models.append(_describe(shown, path, found))
@@ -154,6 +155,15 @@ def _convert(request, output):
     return tflite.export(asked, "float32", RUNTIME)
 
 
+def _dataset(request):
+    from training.data import load_dataset
+
+    dataset = load_dataset(request.data, "test", request.data_dir)
+    if request.images > len(dataset):
+        raise ValueError(f"images={request.images} are more than {request.data} has, which is {len(dataset)}")
+    return dataset
+
+
 class _Shown:
     """The images that models are shown: the bundle's first, then more for the accuracy.
 
@@ -165,17 +175,12 @@ class _Shown:
         normalization: dict `{mean, std}` of the original.
     """
 
-    def __init__(self, request, report):
-        from training import data
+    def __init__(self, request, dataset, report):
+        from training.data import sample_images
 
         shape, classes = report["input"]["shape"][1:], report["output"]["shape"][1]
-        dataset = data.load_dataset(request.data, "test", request.data_dir)
-        if request.images > len(dataset):
-            raise ValueError(
-                f"images={request.images} are more than {request.data} has, which is {len(dataset)}"
-            )
         number = min(len(dataset), max(request.images, _ACCURACY_IMAGES))
-        pictures, labels = data.sample_images(dataset, number, image_shape=shape, mean=0.0, std=1.0)
+        pictures, labels = sample_images(dataset, number, image_shape=shape, mean=0.0, std=1.0)
         known = len(dataset.class_names) == classes
         self.pictures, self.count = pictures[:, np.newaxis], request.images
         self.labels = labels if known else None

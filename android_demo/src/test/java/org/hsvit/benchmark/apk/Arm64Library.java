@@ -1,26 +1,23 @@
 package org.hsvit.benchmark.apk;
 
 import com.github.unidbg.AndroidEmulator;
-import com.github.unidbg.Emulator;
 import com.github.unidbg.Module;
-import com.github.unidbg.arm.Arm64Svc;
 import com.github.unidbg.arm.backend.Unicorn2Factory;
-import com.github.unidbg.arm.context.RegisterContext;
 import com.github.unidbg.file.FileResult;
 import com.github.unidbg.file.IOResolver;
 import com.github.unidbg.file.linux.AndroidFileIO;
+import com.github.unidbg.file.linux.IOConstants;
 import com.github.unidbg.linux.android.AndroidEmulatorBuilder;
 import com.github.unidbg.linux.android.AndroidResolver;
 import com.github.unidbg.linux.file.ByteArrayFileIO;
 import com.github.unidbg.memory.MemoryBlock;
 import com.github.unidbg.pointer.UnidbgPointer;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 
 /** TensorFlow Lite's library for phones, loaded into an emulated ARM CPU and called by its C functions. */
@@ -35,12 +32,13 @@ final class Arm64Library implements AutoCloseable {
                   + "CPU variant\t: 0x0\nCPU part\t: 0xd03\nCPU revision\t: 4\n\nHardware\t: test\n");
 
   private static final int ANDROID = 23; // the newest whose system libraries come with the emulator
-  private static final int MESSAGE_BYTES = 1024;
+  private static final String COMPLAINTS = "/complaints";
 
   private final Path file;
   private final AndroidEmulator emulator;
   private final Module library;
-  private final List<String> complaints = new ArrayList<>();
+  private final Module c;
+  private final ByteArrayOutputStream complaints = new ByteArrayOutputStream();
 
   /** Takes the bytes of {@code libtensorflowlite_jni.so}. */
   Arm64Library(InputStream library) throws IOException {
@@ -53,13 +51,27 @@ final class Arm64Library implements AutoCloseable {
             .addBackendFactory(new Unicorn2Factory(false))
             .build();
     emulator.getMemory().setLibraryResolver(new AndroidResolver(ANDROID));
-    IOResolver<AndroidFileIO> files =
-        (unused, path, flags) ->
-            CPU.containsKey(path)
-                ? FileResult.success(new ByteArrayFileIO(flags, path, CPU.get(path).getBytes()))
-                : null;
+    IOResolver<AndroidFileIO> files = (unused, path, flags) -> file(path, flags);
     emulator.getSyscallHandler().addIOResolver(files);
     this.library = emulator.loadLibrary(file.toFile(), true);
+    c = emulator.getMemory().findModule("libc.so");
+  }
+
+  private FileResult<AndroidFileIO> file(String path, int flags) {
+    if (path.equals(COMPLAINTS)) {
+      return FileResult.success(
+          new ByteArrayFileIO(flags, path, new byte[0]) {
+            @Override
+            public int write(byte[] bytes) {
+              complaints.writeBytes(bytes);
+              return bytes.length;
+            }
+          });
+    }
+    String content = CPU.get(path);
+    return content == null
+        ? null
+        : FileResult.success(new ByteArrayFileIO(flags, path, content.getBytes(StandardCharsets.US_ASCII)));
   }
 
   /** Calls a function and returns what it does, a number or an address. */
@@ -93,28 +105,18 @@ final class Arm64Library implements AutoCloseable {
   }
 
   private IllegalStateException failure(String what) {
-    String reason = complaints.isEmpty() ? "" : ": " + String.join(" ", complaints);
-    complaints.clear();
-    return new IllegalStateException(what + reason);
+    String reasons = complaints.toString(StandardCharsets.UTF_8).trim().replaceAll("\\s+", " ");
+    complaints.reset();
+    return new IllegalStateException(reasons.isEmpty() ? what : what + ": " + reasons);
   }
 
-  /** The address of a C function that keeps the complaints of an interpreter. */
-  UnidbgPointer complaintKeeper() {
-    MemoryBlock message = memory(new byte[MESSAGE_BYTES]);
-    Arm64Svc keep =
-        new Arm64Svc() {
-          @Override
-          public long handle(Emulator<?> unused) {
-            RegisterContext given = emulator.getContext();
-            UnidbgPointer format = given.getPointerArg(1);
-            UnidbgPointer values = given.getPointerArg(2);
-            Module c = emulator.getMemory().findModule("libc.so");
-            c.callFunction(emulator, "vsnprintf", message.getPointer(), MESSAGE_BYTES, format, values);
-            complaints.add(message.getPointer().getString(0).trim());
-            return 0;
-          }
-        };
-    return emulator.getSvcMemory().registerSvc(keep);
+  /** Makes an interpreter's options with complaints kept: vdprintf takes what an error reporter is given. */
+  long makeOptions() {
+    long options = make("TfLiteInterpreterOptionsCreate");
+    long reporter = c.findSymbolByName("vdprintf").getAddress();
+    long file = c.callFunction(emulator, "open", COMPLAINTS, IOConstants.O_WRONLY).longValue();
+    call("TfLiteInterpreterOptionsSetErrorReporter", options, reporter, file);
+    return options;
   }
 
   /** Memory of the emulated process that holds some bytes. */
@@ -124,9 +126,9 @@ final class Arm64Library implements AutoCloseable {
     return block;
   }
 
+  /** The text at an address. */
   String text(long address) {
-    byte[] bytes = UnidbgPointer.pointer(emulator, address).getString(0).getBytes(StandardCharsets.UTF_8);
-    return new String(bytes, StandardCharsets.UTF_8);
+    return UnidbgPointer.pointer(emulator, address).getString(0);
   }
 
   @Override

@@ -21,8 +21,7 @@ final class Arm64Model implements AutoCloseable {
   Arm64Model(Arm64Library library, byte[] content) {
     this.library = library;
     file = library.memory(content);
-    options = library.make("TfLiteInterpreterOptionsCreate");
-    library.call("TfLiteInterpreterOptionsSetErrorReporter", options, library.complaintKeeper(), 0L);
+    options = library.makeOptions();
     delegate = library.make("TfLiteXNNPackDelegateCreate", 0L);
     library.call("TfLiteInterpreterOptionsAddDelegate", options, delegate);
     library.call("TfLiteInterpreterOptionsSetNumThreads", options, 1);

@@ -1,0 +1,34 @@
+plugins {
+  alias(libs.plugins.android.application)
+}
+
+android {
+  namespace = "org.hsvit.benchmark"
+  compileSdk = 34
+
+  defaultConfig {
+    applicationId = "org.hsvit.benchmark"
+    minSdk = 26
+    targetSdk = 34
+    versionCode = 1
+    versionName = "1.0"
+    ndk {
+      abiFilters += listOf("arm64-v8a", "armeabi-v7a", "x86_64")
+    }
+  }
+
+  compileOptions {
+    sourceCompatibility = JavaVersion.VERSION_11
+    targetCompatibility = JavaVersion.VERSION_11
+  }
+
+  // Sources, resources and manifest are where both builds look for them; the bundle is made by `make apk`.
+  sourceSets["main"].assets.srcDir("../runs/demo/app/assets")
+  androidResources {
+    noCompress += "tflite"
+  }
+}
+
+dependencies {
+  implementation(libs.litert)
+}

@@ -1,0 +1,73 @@
+"""The Gradle files, which are for Android Studio and not run here, say the same as the Maven build."""
+
+import pathlib
+import re
+import tomllib
+import xml.etree.ElementTree
+
+import pytest
+
+pytestmark = pytest.mark.once
+
+DEMO = pathlib.Path(__file__).parents[2] / "android_demo"
+BUILD = (DEMO / "build.gradle.kts").read_text()
+CATALOGUE = tomllib.loads((DEMO / "gradle/libs.versions.toml").read_text())
+POM = (DEMO / "pom.xml").read_text()
+ANDROID = "{http://schemas.android.com/apk/res/android}"
+
+
+def assigned(name):
+    """The value that the Gradle build gives a name."""
+    (value,) = re.findall(rf'^ *{name} = "?([\w.]+)"?$', BUILD, re.MULTILINE)
+    return value
+
+
+def test_identity_and_levels_are_those_of_the_manifest():
+    manifest = xml.etree.ElementTree.parse(DEMO / "src/main/AndroidManifest.xml").getroot()
+    levels = manifest.find("uses-sdk")
+    assert assigned("namespace") == assigned("applicationId") == manifest.get("package")
+    assert assigned("minSdk") == levels.get(f"{ANDROID}minSdkVersion")
+    assert assigned("targetSdk") == levels.get(f"{ANDROID}targetSdkVersion")
+    assert assigned("versionCode") == manifest.get(f"{ANDROID}versionCode")
+    assert assigned("versionName") == manifest.get(f"{ANDROID}versionName")
+    assert assigned("compileSdk") == "34"
+    assert "<android.version>14-" in POM  # Android 14 is level 34
+
+
+def test_java_level_is_that_of_maven():
+    assert "<maven.compiler.release>11<" in POM
+    assert assigned("sourceCompatibility") == assigned("targetCompatibility") == "JavaVersion.VERSION_11"
+
+
+def test_libraries_are_for_the_same_processors():
+    (gradle,) = re.findall(r"abiFilters \+= listOf\((.*)\)", BUILD)
+    (packed,) = re.findall(r"^for abi in (.*); do$", (DEMO / "build_apk").read_text(), re.MULTILINE)
+    assert re.findall('"(.*?)"', gradle) == packed.split()
+
+
+def test_sources_are_where_gradle_looks_by_itself():
+    for place in ("src/main/java", "src/main/res", "src/main/AndroidManifest.xml"):
+        assert (DEMO / place).exists()
+    assert "java.srcDir" not in BUILD and "res.srcDir" not in BUILD
+    (assets,) = re.findall(r'assets\.srcDir\("(.*)"\)', BUILD)
+    assert f"<bundle>${{project.basedir}}/{assets}/bundle</bundle>" in POM
+
+
+def test_the_catalogue_is_complete():
+    aliases = {"libs.plugins": CATALOGUE["plugins"], "libs": CATALOGUE["libraries"]}
+    used = re.findall(r"\((libs\.plugins|libs)\.([\w.]+)\)", BUILD)
+    assert {alias.replace(".", "-") for _, alias in used} == {
+        *CATALOGUE["plugins"],
+        *CATALOGUE["libraries"],
+    }
+    for group, alias in used:
+        assert aliases[group][alias.replace(".", "-")]["version"]["ref"] in CATALOGUE["versions"]
+
+
+def test_litert_still_has_the_classes_that_are_imported():
+    assert CATALOGUE["libraries"]["litert"]["module"] == "com.google.ai.edge.litert:litert"
+    assert CATALOGUE["versions"]["litert"].startswith("1.")  # 2 has other classes
+    assert "google()" in (DEMO / "settings.gradle.kts").read_text()
+    sources = "".join(path.read_text() for path in (DEMO / "src/main/java").rglob("*.java"))
+    assert "import org.tensorflow.lite.Interpreter;" in sources
+    assert "import androidx." not in sources

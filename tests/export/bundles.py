@@ -1,0 +1,33 @@
+"""A small classifier of digits and its artifacts, to be put into bundles."""
+
+import keras
+import numpy as np
+
+import hsvit_keras
+from export import conversion, tflite
+
+
+def make_models(folder):
+    """Writes model.keras, dynamic.tflite and int8.tflite for the app, newer.tflite for newer runtimes."""
+    keras.utils.set_random_seed(0)
+    model = hsvit_keras.HSViT(
+        (8, 8, 1),
+        10,
+        filters=(8,),
+        pool_strides=(2,),
+        attention_groups=2,
+        depth=1,
+        hidden_dim=40,
+        num_heads=2,
+    )
+    images = np.random.default_rng(0).random((64, 8, 8, 1), "float32")
+    model.save(folder / "model.keras")
+    hsvit_keras.calibrate(model, [images]).save(folder / "calibrated.keras")
+    for name, source, preset, runtime in (
+        ("dynamic", "model", "dynamic", "2.16"),
+        ("int8", "calibrated", "int8", "2.16"),
+        ("newer", "model", "dynamic", None),
+    ):
+        paths = {"model": str(folder / f"{source}.keras"), "output": str(folder / f"{name}.tflite")}
+        tflite.export(conversion.Request(**paths, pixels=True), preset, runtime)
+    return folder
