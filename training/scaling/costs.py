@@ -1,0 +1,373 @@
+"""What a model costs on a target: one number with a unit, measured once for each configuration.
+
+    python -m training.scaling.costs deit_tiny --costs=multiply_adds,arm_instructions --breakdown
+
+The first argument is the name of a registered model or a .keras file. Costs of the artifact convert the model
+first, which needs TensorFlow and LiteRT; multiply-adds and parameters do not.
+"""
+
+import hashlib
+import inspect
+import pathlib
+import shlex
+import subprocess
+import tempfile
+
+from absl import flags
+
+from training import commands, files
+from training.scaling.records import Records, canonical
+
+FLAGS = flags.FLAGS
+PRESETS = ("float32", "float16", "dynamic", "int8")
+
+
+# ---- of the model itself ---------------------------------------------------------------------------
+def _multiply_adds(model):
+    """Multiply-adds of one image, as a phone computes them."""
+    from hsvit_keras.compression.counting import count_multiply_adds
+
+    return count_multiply_adds(model)
+
+
+def _parameters(model):
+    """Trainable parameters."""
+    from training.train import num_parameters
+
+    return num_parameters(model)
+
+
+# ---- of its artifact, given its path ---------------------------------------------------------------
+def _artifact_bytes(path):
+    """Size of the artifact."""
+    return pathlib.Path(path).stat().st_size
+
+
+def _artifact_multiply_adds(path):
+    """Multiply-adds of one image in the artifact."""
+    from export.inspection import inspect
+
+    return inspect(path)["total_macs"]
+
+
+def _litert_latency(path, blocks=5, runs=20):
+    """Median latency of LiteRT on one thread of this machine."""
+    import statistics
+
+    import numpy as np
+    from ai_edge_litert.interpreter import Interpreter
+
+    from export.measuring.timing import time_interleaved
+
+    with commands.quietly():  # it announces its delegate
+        interpreter = Interpreter(model_path=str(path), num_threads=1)
+        interpreter.allocate_tensors()
+    for given in interpreter.get_input_details():
+        interpreter.set_tensor(given["index"], np.ones(given["shape"], given["dtype"]))
+    (timing,) = time_interleaved([interpreter.invoke], blocks=blocks, runs=runs, warmup=3)
+    return statistics.median(latency for block in timing.blocks_ms for latency in block)
+
+
+def _arm_instructions(path, core="cortex-a76"):
+    """Instructions of one inference on the CPU core of a phone, under emulation."""
+    from export import arm_cost
+
+    return arm_cost.instructions(path, core=core)
+
+
+def _phone_report(path, report):
+    """Median latency on a phone, from a report of the Android app that has measured this very file."""
+    import json
+
+    from export.measuring import benchmark_report
+
+    try:
+        content = json.loads(pathlib.Path(report).read_text())
+        benchmark_report.check(content)
+    except ValueError as error:
+        raise ValueError(f"{report} is no report of the Android app: {error}") from error
+    digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    for model in content["models"]:
+        if model["sha256"] == digest and model["latency_ms"]["p50"] is not None:
+            return model["latency_ms"]["p50"]
+    raise ValueError(
+        f"{report} has no latency of {path}: measure this file with the Android app, and give the report anew"
+    )
+
+
+def _phone_command(path, command):
+    """Median latency that a command of the user's prints, in which {artifact} stands for the file."""
+    if "{artifact}" not in command:
+        raise ValueError(f"the command has to say where the file goes, as {{artifact}}; received {command!r}")
+    words = [word.replace("{artifact}", str(path)) for word in shlex.split(command)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        *_, reason = (done.stderr or done.stdout).strip().splitlines() or ["it says nothing"]
+        raise ValueError(f"the command ended with status {done.returncode}: {reason}")
+    *_, last = done.stdout.strip().splitlines() or [""]
+    try:
+        return float(last)
+    except ValueError:
+        return _printed_by_tool(done.stdout)
+
+
+def _printed_by_tool(text):
+    """The latency that an official benchmark tool printed."""
+    from export.measuring import official_tools
+
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(text)
+        file.flush()
+        try:
+            _, model = official_tools.read_result(file.name)
+        except ValueError:
+            raise ValueError(
+                "the last line of what the command prints has to be a number of milliseconds, or all of it "
+                f"the output of a LiteRT benchmark tool; received {text[-200:]!r}"
+            ) from None
+    latency = model["latency_ms"]
+    return latency["mean"] if latency["p50"] is None else latency["p50"]
+
+
+UNITS = {
+    "multiply_adds": "multiply-adds",
+    "parameters": "parameters",
+    "artifact_bytes": "bytes",
+    "litert_latency": "ms",
+    "arm_instructions": "instructions",
+    "phone_report": "ms",
+    "phone_command": "ms",
+}
+_OF_MODEL = {"multiply_adds": _multiply_adds, "parameters": _parameters}
+_OF_ARTIFACT = {
+    "multiply_adds": _artifact_multiply_adds,
+    "artifact_bytes": _artifact_bytes,
+    "litert_latency": _litert_latency,
+    "arm_instructions": _arm_instructions,
+    "phone_report": _phone_report,
+    "phone_command": _phone_command,
+}
+
+
+class Cost:
+    """A cost with its settings: `cost(model or configuration)` is a number.
+
+    Args:
+        name: str, a key of `UNITS`.
+        folder: path of a folder for artifacts and for `costs.jsonl`, where configurations that were measured
+            are found again; None forgets them.
+        preset: str, how the artifact is stored and computes, one of `PRESETS`.
+        **settings: of the cost: `core` of arm_instructions, `blocks` and `runs` of litert_latency,
+            `report` (path of a JSON file) of phone_report, `command` of phone_command.
+
+    Attributes:
+        unit: str.
+
+    Raises:
+        ValueError: there is no such cost, preset or setting.
+    """
+
+    def __init__(self, name, folder=None, *, preset="float32", **settings):
+        if name not in UNITS:
+            raise ValueError(f"there is no cost {name!r}; there are {', '.join(UNITS)}")
+        if preset not in PRESETS:
+            raise ValueError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
+        _check_settings(name, settings)
+        self.name, self.unit, self.preset, self.settings = name, UNITS[name], preset, settings
+        self._folder = folder and pathlib.Path(folder)
+        self._records = folder and Records(self._folder / "costs.jsonl")
+
+    def __call__(self, model):
+        """Measures, or remembers.
+
+        Args:
+            model: `keras.Model`, or a configuration: dict of the arguments of `create_model`.
+
+        Returns:
+            int or float, in `unit`.
+
+        Raises:
+            ValueError: the model cannot be built, converted or measured.
+            OSError: a file or a Debian package is missing.
+            ImportError: what this cost needs is not installed.
+        """
+        if not isinstance(model, dict):
+            return self._measure(lambda: model, None)
+        asked = {"cost": self.name, **self._how(), "configuration": model}
+        known = self._known(asked)
+        if known is None:
+            known = self._measure(lambda: build(model), model)
+            if self._records:
+                self._records.append({**asked, "value": known, "unit": self.unit})
+        return known
+
+    def of_artifact(self, path):
+        """The cost of a `.tflite` file.
+
+        Raises:
+            ValueError: it is no cost of artifacts.
+        """
+        if self.name not in _OF_ARTIFACT:
+            raise ValueError(f"an artifact does not tell its {self.name}")
+        return _OF_ARTIFACT[self.name](path, **self.settings)
+
+    def artifact(self, model):
+        """A context that gives the path of the artifact of a model or configuration."""
+        make = (lambda: build(model)) if isinstance(model, dict) else (lambda: model)
+        return _Artifact(make, self.preset, self._place(model))
+
+    def _how(self):
+        of_artifact = {} if self.name in _OF_MODEL else {"preset": self.preset}
+        return {**of_artifact, **self.settings}
+
+    def _known(self, asked):
+        """The value of the row that answers exactly this, or None."""
+        for row in self._records.rows if self._records else ():
+            if {key: row[key] for key in row if key not in ("value", "unit")} == asked:
+                return row["value"]
+
+    def _measure(self, make, configuration):
+        if self.name in _OF_MODEL:
+            return _OF_MODEL[self.name](make())
+        with _Artifact(make, self.preset, self._place(configuration)) as path:
+            return self.of_artifact(path)
+
+    def _place(self, configuration):
+        """Where the artifact of a configuration stays; None where it is not kept."""
+        if self._folder is None or not isinstance(configuration, dict):
+            return None
+        digest = hashlib.sha256(canonical(configuration).encode()).hexdigest()[:12]
+        return self._folder / "artifacts" / f"{digest}_{self.preset}.tflite"
+
+
+class _Artifact:
+    """Makes an artifact where there is none yet; without a place for it, it goes in the end.
+
+    One that stays is not made anew: a phone's report knows it by its content, and initial weights differ.
+    """
+
+    def __init__(self, make, preset, place):
+        self._make, self._preset, self._place = make, preset, place
+
+    def __enter__(self):
+        self._temporary = tempfile.TemporaryDirectory()
+        path = self._place or pathlib.Path(self._temporary.name) / "model.tflite"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = convert(self._make(), self._preset)
+            with files.replacing(path) as part:
+                part.write_bytes(content)
+        return path
+
+    def __exit__(self, *_):
+        self._temporary.cleanup()
+
+
+def build(configuration):
+    """The model of a configuration.
+
+    Raises:
+        ValueError: an argument is unknown or does not fit.
+    """
+    import hsvit_keras
+
+    try:
+        return hsvit_keras.create_model(**configuration)
+    except TypeError as error:
+        raise ValueError(f"no model can be made of {configuration}: {error}") from error
+
+
+def convert(model, preset):
+    """The bytes of the artifact of a model. Ranges of int8 are those of random images: they cost the same."""
+    commands.require_backend("tensorflow")
+    from export import tflite
+    from export.lowering import lower
+
+    if preset == "int8":
+        import numpy as np
+
+        from hsvit_keras import calibrate
+
+        shape = (4, *model.input_shape[1:])
+        model = calibrate(model, [np.random.default_rng(0).normal(size=shape).astype("float32")])
+    return tflite.convert(lower(model, 1), preset)
+
+
+def _check_settings(name, settings):
+    parameters = (
+        {} if name in _OF_MODEL else dict(list(inspect.signature(_OF_ARTIFACT[name]).parameters.items())[1:])
+    )
+    for setting in settings:
+        if setting not in parameters:
+            raise ValueError(
+                f"the cost {name} has no setting {setting!r}; it has {', '.join(parameters) or 'none'}"
+            )
+    for setting, parameter in parameters.items():
+        if parameter.default is parameter.empty and settings.get(setting) is None:
+            raise ValueError(f"the cost {name} needs a {setting}")
+
+
+# ---- the command -----------------------------------------------------------------------------------
+def define_flags():
+    flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.")
+    flags.DEFINE_list(
+        "input_shape", None, "Height, width, channels of a registered model; its own by default."
+    )
+    flags.DEFINE_integer("num_classes", None, "Classes of a registered model; its own by default.")
+    flags.DEFINE_bool("breakdown", False, "Also what each kind of operation costs.")
+    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
+    flags.DEFINE_string("output", None, "JSON file to write.")
+    define_settings()
+
+
+def define_settings():
+    """The flags of what costs can be told."""
+    flags.DEFINE_enum("preset", "float32", PRESETS, "How artifacts store and compute.")
+    flags.DEFINE_string("core", "cortex-a76", "Core of arm_instructions.")
+    flags.DEFINE_string("phone_report", None, "JSON of the Android app, for phone_report.")
+    flags.DEFINE_string("phone_command", None, "Command with {artifact} that prints ms, for phone_command.")
+
+
+def of_flags(name, folder=None):
+    """The `Cost` of a name with the settings of the command line."""
+    settings = {
+        "arm_instructions": {"core": FLAGS.core},
+        "phone_report": {"report": FLAGS.phone_report},
+        "phone_command": {"command": FLAGS.phone_command},
+    }
+    if folder:
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    return Cost(name, folder, preset=FLAGS.preset, **settings.get(name, {}))
+
+
+def main(arguments):
+    from training.scaling import breakdown
+
+    model, rows = _model(arguments[0]), []
+    for name in FLAGS.costs:
+        cost = of_flags(name, FLAGS.cache)
+        row = {"cost": name, "value": cost(model), "unit": cost.unit}
+        print(f"{name:18} {row['value']:>18,.6g} {cost.unit}")
+        if FLAGS.breakdown:
+            row["breakdown"] = breakdown.of(cost, model)
+            print(breakdown.table(row["breakdown"], cost.unit))
+        rows.append(row)
+    if FLAGS.output:
+        files.write_json(FLAGS.output, {"model": arguments[0], "costs": rows})
+        print(f"wrote {FLAGS.output}")
+
+
+def _model(text):
+    if text.endswith(".keras"):
+        from training.saved_models import load_model
+
+        return load_model(text)
+    shape = FLAGS.input_shape and [int(side) for side in FLAGS.input_shape if side.isdecimal()]
+    if shape is not None and len(shape) != 3:
+        raise ValueError(f"--input_shape takes height,width,channels; received {','.join(FLAGS.input_shape)}")
+    return {"name": text, "input_shape": shape, "num_classes": FLAGS.num_classes}
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main, argument="name of a model or .keras file")

@@ -1,0 +1,136 @@
+"""The paper's iterative greedy search (Algorithm 1): logic alone, costs and accuracies are asked for.
+
+In each step every factor is scaled up alone until the cost reaches the step's target; the most accurate of
+these models is where the next step starts.
+"""
+
+import bisect
+import dataclasses
+import math
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A model that was looked at.
+
+    Attributes:
+        factors: dict.
+        cost: number.
+        accuracy: float, or None where training failed.
+        factor: str, what was scaled up to get here; None for a start.
+    """
+
+    factors: dict
+    cost: float
+    accuracy: float | None
+    factor: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One step of the search: where it started, its target, what was looked at and which was chosen."""
+
+    start: Candidate
+    target: float
+    candidates: list
+    chosen: Candidate
+
+
+def first_reaching(line, cost, target):
+    """The place of the first factors in `line` that cost `target` or more; None if none does.
+
+    As Algorithm 1 goes step by step, but in strides that double, and then by halves: costs grow along a line,
+    and each has to be measured.
+
+    Args:
+        line: list of factors, from cheap to costly.
+        cost: function from factors to a number.
+        target: number.
+    """
+    below, stride = -1, 1
+    while below < len(line) - 1:
+        at = min(below + stride, len(line) - 1)
+        if cost(line[at]) >= target:
+            return bisect.bisect_left(line, True, below + 1, at, key=lambda one: cost(one) >= target)
+        below, stride = at, 2 * stride
+    return None
+
+
+def scale_up(family, factors, name, cost, target):
+    """Scales one factor until the cost reaches the target.
+
+    Args:
+        family: `Family`.
+        factors: dict, where to start.
+        name: str, the factor.
+        cost: function from factors to a number.
+        target: number.
+
+    Returns:
+        dict of factors; None if the factor's values end before.
+    """
+    if cost(factors) >= target:
+        return factors
+    line = family.scaled_up(factors, name)
+    place = first_reaching(line, cost, target)
+    return None if place is None else line[place]
+
+
+def greedy_search(family, targets, cost, accuracies, tolerance=math.inf):
+    """Yields the steps of the search.
+
+    Args:
+        family: `Family`.
+        targets: list of functions from the cost of the model chosen last to the next target.
+        cost: function from factors to a number.
+        accuracies: function from a list of factors to the list of their accuracies, None where one failed.
+        tolerance: float, by which share of the target a candidate may exceed it. Algorithm 1 knows no
+            such limit; where a factor has few values, a model of several times the cost would win.
+
+    Raises:
+        ValueError: no factor reaches a target within the tolerance, or no training ended well.
+    """
+    selected = family.start
+    for number, next_target in enumerate(targets, 1):
+        target = next_target(cost(selected))
+        scaled = {name: scale_up(family, selected, name, cost, target) for name in family.values}
+        scaled = {
+            name: factors
+            for name, factors in scaled.items()
+            if factors is not None and cost(factors) <= target * (1 + tolerance)
+        }
+        if not scaled:
+            raise ValueError(
+                f"step {number}: no factor reaches the target of {target:,.6g} within a tolerance of "
+                f"{tolerance:g}; allow more, or give the factors finer values"
+            )
+        first, *others = accuracies([selected, *scaled.values()])
+        candidates = [
+            Candidate(factors, cost(factors), accuracy, name)
+            for (name, factors), accuracy in zip(scaled.items(), others, strict=True)
+        ]
+        chosen = most_accurate(candidates)
+        yield Step(Candidate(selected, cost(selected), first), target, candidates, chosen)
+        selected = chosen.factors
+
+
+def most_accurate(candidates):
+    """The candidate of the highest accuracy; of equals, the cheapest.
+
+    Raises:
+        ValueError: none of them was trained.
+    """
+    trained = [one for one in candidates if one.accuracy is not None]
+    if not trained:
+        raise ValueError("no candidate could be trained: see the errors in trials.jsonl")
+    return max(trained, key=lambda one: (one.accuracy, -one.cost))
+
+
+def frontier(candidates):
+    """The candidates that none beats at their cost or below, from cheap to costly."""
+    best, found = -math.inf, []
+    for one in sorted(candidates, key=lambda one: (one.cost, -(one.accuracy or 0))):
+        if one.accuracy is not None and one.accuracy > best:
+            best = one.accuracy
+            found.append(one)
+    return found

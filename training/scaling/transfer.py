@@ -1,0 +1,166 @@
+"""Carries a scaling strategy found for one family to another: the paper's Table 6 and appendix A.
+
+    python -m training.scaling.transfer --strategy=deit_scaled_tiny --from=deit_tiny --to=pit_ti
+
+The factors that both unscaled models have alike take the strategy's values: with DeiT and PiT depth, MLP
+ratio, image and patch size. Of what remains, the number of heads brings the cost back to that of the unscaled
+model; if it ends above, the depth gives way. `--strategy` may be the search.json of a search for DeiT.
+"""
+
+import json
+import pathlib
+
+from absl import flags
+
+from training import commands, files
+from training.scaling import costs
+from training.scaling.factors import FAMILIES, describe
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    flags.DEFINE_string(
+        "strategy", None, "A DeiT of the paper, or the search.json of a search.", required=True
+    )
+    flags.DEFINE_string("from", "deit_tiny", "The unscaled DeiT that the strategy is compared with.")
+    flags.DEFINE_string("to", "pit_ti", "The unscaled PiT that it is carried to.")
+    flags.DEFINE_enum("cost", "multiply_adds", list(costs.UNITS), "What must not grow.")
+    flags.DEFINE_float("tolerance", 0.05, "By which share the cost may grow.", lower_bound=0)
+    flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
+    flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
+    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
+    flags.DEFINE_string("output", None, "JSON file to write.")
+    costs.define_settings()
+
+
+def main(_):
+    family = FAMILIES["pit"]
+    measure = costs.of_flags(FLAGS.cost, FLAGS.cache)
+
+    def cost(factors):
+        return measure(family.configuration(factors, FLAGS.channels, FLAGS.num_classes))
+
+    baseline = pit_factors(FLAGS.to)
+    factors = transfer(
+        strategy_factors(FLAGS.strategy),
+        deit_factors(FLAGS["from"].value),
+        family,
+        baseline,
+        cost,
+        FLAGS.tolerance,
+    )
+    for name, one in ((FLAGS.to, baseline), ("transferred", factors)):
+        print(f"{name:14} {cost(one):>18,.6g} {measure.unit}  {describe(one)}")
+    if FLAGS.output:
+        configuration = family.configuration(factors, FLAGS.channels, FLAGS.num_classes)
+        files.write_json(
+            FLAGS.output, {"factors": factors, "cost": cost(factors), "configuration": configuration}
+        )
+        print(f"wrote {FLAGS.output}")
+
+
+def transfer(strategy, unscaled, family, baseline, cost, tolerance=0.05):
+    """Carries a strategy to another family.
+
+    Args:
+        strategy: dict, factors of the scaled model of the first family.
+        unscaled: dict, factors of its unscaled model.
+        family: `Family` to carry it to.
+        baseline: dict, factors of that family's unscaled model.
+        cost: function from factors of that family to a number.
+        tolerance: float, by which share the cost may exceed that of `baseline`.
+
+    Returns:
+        dict of factors.
+
+    Raises:
+        ValueError: no number of heads fits.
+    """
+    alike = [name for name in baseline if name in unscaled and unscaled[name] == baseline[name]]
+    factors = {**baseline, **{name: strategy[name] for name in alike}}
+    line = family.line(factors, "num_heads")
+    if not line:
+        raise ValueError(f"these factors do not fit each other: {describe(factors)}")
+    limit = cost(baseline)
+    factors = min(line, key=_distance_while_near(cost, limit))
+    shallower = sorted(family.line(factors, "depth"), key=lambda one: -one["depth"])
+    for one in shallower:
+        if "depth" in alike and baseline["depth"] <= one["depth"] <= factors["depth"]:
+            factors = one
+            if cost(one) <= limit * (1 + tolerance):
+                break
+    return factors
+
+
+def _distance_while_near(cost, limit):
+    """How far a cost is from the limit; what is beyond the first that is above is not measured."""
+    beyond = False
+
+    def distance(factors):
+        nonlocal beyond
+        if beyond:
+            return float("inf")
+        found = cost(factors)
+        beyond = found > limit
+        return abs(found - limit)
+
+    return distance
+
+
+def deit_factors(name):
+    """The factors of a DeiT of the paper.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    from hsvit_keras.models import deit
+
+    _known(name, deit.VARIANTS)
+    names = ("depth", "num_heads", "head_dim", "mlp_ratio", "image_size", "patch_size")
+    return dict(zip(names, deit.VARIANTS[name], strict=True))
+
+
+def pit_factors(name):
+    """The factors of a PiT of its paper, whose depth is the sum over the stages.
+
+    Raises:
+        ValueError: there is no such model, or its shape is not one of these factors.
+    """
+    from hsvit_keras.models import pit
+
+    _known(name, pit.VARIANTS)
+    depths, heads, dim, image, patch, _ = pit.VARIANTS[name]
+    factors = {
+        "depth": sum(depths), "num_heads": heads[0], "head_dim": dim, "mlp_ratio": 4, "image_size": image,
+        "patch_size": patch,
+    }  # fmt: skip
+    if FAMILIES["pit"].arguments(factors)["depths"] != list(depths):
+        raise ValueError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
+    return factors
+
+
+def strategy_factors(text):
+    """The factors of a DeiT of the paper, or those that the last step of a search chose."""
+    if not text.endswith(".json"):
+        return deit_factors(text)
+    try:
+        found = json.loads(pathlib.Path(text).read_text())
+        family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise ValueError(f"{text} is no search.json of training.scaling.search: {error!r}") from error
+    if family != "deit":
+        raise ValueError(f"{text} is a search for {family}; a strategy is carried from deit")
+    return factors
+
+
+def _known(name, variants):
+    from hsvit_keras.models.registry import suggest
+
+    if name not in variants:
+        raise ValueError(f"there is no model {name!r}; {suggest(name, variants)}")
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main)

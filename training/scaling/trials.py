@@ -1,0 +1,199 @@
+"""Trainings in processes side by side, by Ray on this machine: each configuration once, whatever happens.
+
+A trial is a run of `training.train` in a folder of its own. A worker that dies is replaced and its trial goes
+on from the last finished epoch, as does a search that was killed and is started again. `trials.jsonl` has a
+line for each trial that ended.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import pathlib
+import time
+
+from training.scaling.records import Records, canonical
+
+_LIVES = 3  # workers that may die over one trial, before something must be wrong with it
+_MEMORY = 100 * 2**20  # bytes for objects that workers share; they share next to nothing
+
+# What Ray would send to its makers, write to the terminal or warn of.
+_SILENCE = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DISABLE_IMPORT_WARNING": "1",
+}
+
+
+def train_trial(values, folder, data_dir):
+    """Trains one configuration; in a process of a worker.
+
+    Args:
+        values: plain config of `training.train`.
+        folder: path of its run.
+        data_dir: folder of the image set, or None.
+
+    Returns:
+        dict of `accuracy` and `loss` on the test part after the last epoch, `parameters` and `seconds`; or
+        of `error`, why it cannot be trained.
+    """
+    from training import commands
+
+    commands.import_keras()
+    import keras
+    from ml_collections import ConfigDict
+
+    from training.train import train
+
+    keras.utils.clear_session()  # of the trial before
+    try:
+        summary = train(ConfigDict(values), folder, data_dir)
+    except ValueError as error:  # its loss became NaN, or the model does not fit
+        return {"accuracy": None, "error": str(error)}
+    last = summary["last"]
+    return {
+        "accuracy": last["val_accuracy"],
+        "loss": last["val_loss"],
+        "parameters": summary["parameters"],
+        "seconds": summary["seconds"],
+    }
+
+
+class Trials:
+    """Trains configurations, and knows those that were trained; a context.
+
+    Args:
+        workdir: path of a folder, made where it is not there.
+        data_dir: folder of the image set, or None.
+        workers: int, trainings at a time.
+        train: function as `train_trial`, from a module that workers can import.
+
+    Raises:
+        ValueError: another process works in this folder, or its `trials.jsonl` is damaged.
+    """
+
+    def __init__(self, workdir, *, data_dir=None, workers=2, train=train_trial):
+        self._workdir, self._data_dir = pathlib.Path(workdir), data_dir
+        self._workers, self._train, self._remote = workers, train, None
+        self._workdir.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(self._workdir / "lock")
+        self._records = Records(self._workdir / "trials.jsonl")
+        self._known = {row["trial"]: row for row in self._records.rows}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._remote:
+            import ray
+
+            ray.shutdown()
+        self._lock.close()
+
+    def __call__(self, configs, facts=None):
+        """Trains what was not trained yet.
+
+        Args:
+            configs: list of plain configs.
+            facts: list of dicts, what the line of each in `trials.jsonl` is to tell beside its results.
+
+        Returns:
+            list of dicts as of `train_trial`, in the same order, with the facts of the first time.
+
+        Raises:
+            ChildProcessError: workers died again and again.
+            OSError: the images are not there or one cannot be read.
+        """
+        keys = [hashlib.sha256(canonical(values).encode()).hexdigest()[:12] for values in configs]
+        facts = facts or [{}] * len(configs)
+        new = {
+            key: (values, about)
+            for key, values, about in zip(keys, configs, facts, strict=True)
+            if key not in self._known
+        }
+        if new:
+            self._train_all(new)
+        return [self._known[key] for key in keys]
+
+    def _train_all(self, new):
+        import ray
+
+        start, lives = time.monotonic(), dict.fromkeys(new, _LIVES)
+        running = {self._submit(key, new[key][0]): key for key in new}
+        while running:
+            (done, *_), _ = ray.wait(list(running), num_returns=1)
+            key = running.pop(done)
+            values, about = new[key]
+            try:
+                result = ray.get(done)
+            except ray.exceptions.WorkerCrashedError:
+                lives[key] -= 1
+                if not lives[key]:
+                    raise ChildProcessError(
+                        f"{_LIVES} workers died over the trial in {self._folder(key)}: "
+                        f"is there memory for {self._workers} trainings at a time?"
+                    ) from None
+                print(f"a worker died; trial {key} goes on from its last epoch", flush=True)
+                running[self._submit(key, values)] = key
+                continue
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            self._known[key] = {"trial": key, **about, **_named(values), **result}
+            self._records.append(self._known[key])
+            print(_progress(self._known[key], len(new) - len(running), len(new), start), flush=True)
+
+    def _submit(self, key, values):
+        if self._remote is None:
+            self._remote = _start_ray(self._workers, self._train)
+        return self._remote.remote(values, str(self._folder(key)), self._data_dir)
+
+    def _folder(self, key):
+        return self._workdir.resolve() / "trials" / key
+
+
+def _named(values):
+    return {
+        name: values[name] for name in ("model", "image_shape", "model_arguments", "seed") if name in values
+    }
+
+
+def _progress(row, done, total, start):
+    result = f"accuracy {row['accuracy']:.4f}" if "error" not in row else f"failed: {row['error']}"
+    about = f"{row['about']}: " if "about" in row else ""
+    minutes, seconds = divmod(round(time.monotonic() - start), 60)
+    return f"  {done} of {total} after {minutes}:{seconds:02}  {about}{result}"
+
+
+def _locked(path):
+    """An open file that only one process holds at a time."""
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ValueError(
+            f"another search works in {path.parent}: wait for it, or use another folder"
+        ) from None
+    return file
+
+
+def _start_ray(workers, train):
+    """Starts Ray's processes; gives the function that runs `train` in a worker."""
+    for name, value in _SILENCE.items():
+        os.environ.setdefault(name, value)
+    # Each worker takes its share of the cores.
+    threads = max(1, len(os.sched_getaffinity(0)) // workers)
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", str(threads))
+    from training.commands import quietly
+
+    with quietly(), contextlib.redirect_stdout(None):
+        import ray
+
+        ray.init(
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="FATAL",
+            object_store_memory=_MEMORY,
+        )
+    return ray.remote(num_cpus=1, max_retries=0)(train)
