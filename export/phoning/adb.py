@@ -57,11 +57,11 @@ class Device:
 
     def runs(self, package):
         """Whether a process of the app `package` is alive."""
-        return self._run("shell", shlex.join(["pidof", package])).returncode == 0
+        return self._succeeds("pidof", package)
 
     def has(self, package):
         """Whether the app `package` is installed."""
-        return self._run("shell", shlex.join(["pm", "path", package])).returncode == 0
+        return self._succeeds("pm", "path", package)
 
     def push(self, folder, target):
         """Copies a folder to the phone, in place of what is there.
@@ -123,14 +123,22 @@ class Device:
                 lines.put(line.rstrip("\r\n"))
             lines.put(_END)
 
-        with subprocess.Popen(command, **_TEXT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            reader = threading.Thread(target=read, daemon=True)
+        process = subprocess.Popen(command, **_TEXT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        reader = threading.Thread(target=read, daemon=True)
+        try:
             reader.start()
-            try:
-                yield lines
-            finally:
-                process.kill()
-                reader.join()
+            yield lines
+        finally:  # in this order: a pipe that is being read cannot be closed
+            process.kill()
+            process.wait()
+            reader.join()
+            process.stdout.close()
+
+    def _succeeds(self, *words):
+        done = self._run("shell", shlex.join(words))
+        if done.stderr.startswith("error: "):  # adb's own, the phone did not answer
+            raise PhoneError(f"{self.name} does not answer: {_complaint(done.stderr)}")
+        return done.returncode == 0
 
     def _run(self, *arguments, timeout=_ANSWERS_IN):
         return _run(self.adb, "-s", self.serial, *arguments, timeout=timeout)

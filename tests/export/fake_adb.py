@@ -34,6 +34,7 @@ DEFAULTS = {
     "daemon": True,  # whether the server runs already
     "installed": True,
     "activity": True,  # whether the installed app has it
+    "on_top": False,  # whether it is in front already
     "running": True,  # whether the app's process lives on after the run's last line
     "install_failure": None,
     "push_failure": None,
@@ -242,6 +243,10 @@ def am(words):
         print("Error type 3")
         print(f"Error: Activity class {{{APP}/{APP}.app.MainActivity}} does not exist.")
         return
+    if setting("on_top"):
+        print(
+            "Warning: Activity not started, intent has been delivered to currently running top-most instance."
+        )
     print(f"Status: ok\nActivity: {APP}/.app.MainActivity\nTotalTime: 312\nWaitTime: 315\nComplete")
     (PHONE / "started.json").write_text(json.dumps(extras))
     run_app(extras["run_id"])

@@ -48,7 +48,7 @@ def stand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("FAKE_ADB", str(folder))
     monkeypatch.delenv("ANDROID_SERIAL", raising=False)
-    monkeypatch.setattr(app, "_PAUSE", 0.1)
+    monkeypatch.setattr(app, "_PAUSE", 0.5)
     return Phone(folder)
 
 
@@ -183,6 +183,8 @@ def test_a_phone_that_is_gone_by_now(stand_in):
         device.shell("ls")
     with pytest.raises(adb.PhoneError, match="failed to get feature set: device 'PHONE1' not found"):
         device.pull("/sdcard/x", "x")
+    with pytest.raises(adb.PhoneError, match=r"Pixel_8 .* does not answer: error: device 'PHONE1' not found"):
+        app.require(device)
 
 
 # ---- the app ---------------------------------------------------------------------------------------
@@ -208,6 +210,11 @@ def test_an_app_without_the_activity(stand_in, tmp_path):
     stand_in.set(activity=False)
     with pytest.raises(adb.PhoneError, match=r"does not start the app: .*Activity class .* does not exist"):
         phone.run(adb.connect(), tmp_path / "phone.json")
+
+
+def test_an_app_that_is_open_already(stand_in, tmp_path):
+    stand_in.set(on_top=True)
+    assert phone.run(adb.connect(), tmp_path / "phone.json")["pairs"]
 
 
 def test_a_phone_without_room(stand_in, tmp_path):
@@ -241,10 +248,14 @@ def test_nothing_was_finished(stand_in, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "timeout", "message"),
     [
-        ({"log": ["progress 2 4", "lost"]}, 60, "at step 2 of 4: Pixel_8 .* is no longer connected"),
+        (
+            {"log": ["progress 2 4", "lost"]},
+            60,
+            "at step 2 of 4: Pixel_8 .* (is no longer connected|does not answer)",
+        ),
         ({"log": ["progress 2 4"], "running": False}, 60, ".*: the app ended without a result"),
         ({"log": []}, 0.3, "before its first step: nothing was heard for 0.3 s: is the phone unlocked"),
-        ({"log": ["progress 2 4"]}, 0.3, "at step 2 of 4: nothing was heard"),
+        ({"log": ["progress 2 4"]}, 3, "at step 2 of 4: nothing was heard"),
     ],
 )
 def test_runs_that_are_lost(stand_in, tmp_path, settings, timeout, message):
@@ -300,7 +311,7 @@ def test_interrupted(stand_in, tmp_path):
     line = [sys.executable, "-m", "export.phone", "run", f"--output={tmp_path}/phone.json"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        while not any("logcat" in call for call in stand_in.calls()):
+        while process.poll() is None and not any("logcat" in call for call in stand_in.calls()):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
