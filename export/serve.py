@@ -1,0 +1,80 @@
+"""Serves an HSViT whose shards are spread over nodes, and keeps answering when some are lost.
+
+    python -m export.serve --manifest=DIR/manifest.json --num_nodes=4 [--deadline_ms=50] [--port=8000]
+    curl --data-binary @picture.png -H "Content-Type: image/png" http://127.0.0.1:8000/classify
+
+Nodes are processes of this machine, until Ctrl-C or SIGTERM; with `--address` they are spread over a cluster
+of Ray. `--bench` measures latency and throughput instead of waiting for requests.
+"""
+
+import signal
+import sys
+
+from absl import flags
+
+from export.measuring import device
+from export.serving import bench, manifest
+from training import commands, files
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    flags.DEFINE_string("manifest", None, "manifest.json of python -m export.shards.", required=True)
+    flags.DEFINE_integer("num_nodes", 4, "Processes that hold the shards.", lower_bound=1)
+    flags.DEFINE_float("deadline_ms", 50.0, "How long an answer waits for nodes.", lower_bound=1.0)
+    flags.DEFINE_string("host", "127.0.0.1", "Address to listen on; 0.0.0.0 for all of this machine.")
+    flags.DEFINE_integer("port", 8000, "Port to listen on.", lower_bound=1, upper_bound=65535)
+    flags.DEFINE_string("address", None, "A running cluster of Ray, such as auto or 10.0.0.1:6379.")
+    flags.DEFINE_bool("bench", False, "Measure, then stop.")
+    flags.DEFINE_float("seconds", 5.0, "With --bench: how long each measurement takes.", lower_bound=0.1)
+    flags.DEFINE_string("output", "serve.json", "With --bench: JSON file to write.")
+
+
+def main(_):
+    engine = _engine()
+    shards = manifest.read(FLAGS.manifest)
+    settings = {"num_nodes": FLAGS.num_nodes, "deadline": FLAGS.deadline_ms / 1e3}
+    place = {"host": FLAGS.host, "port": FLAGS.port, "address": FLAGS.address}
+    print(f"starting {FLAGS.num_nodes} node(s) for {shards.model}, {len(shards.shards)} shard(s)", flush=True)
+    out = sys.stdout
+    with engine.running(shards, **settings, **place) as url:
+        if FLAGS.bench:
+            rows = bench.measure(url, shards.input.shape[1:], FLAGS.seconds)
+        else:
+            print(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", file=out, flush=True)
+            _wait()
+    if FLAGS.bench:
+        report = {"model": shards.model, "preset": shards.preset, "num_shards": len(shards.shards)}
+        report |= {"num_nodes": FLAGS.num_nodes, "deadline_ms": FLAGS.deadline_ms}
+        files.write_json(FLAGS.output, {**report, "device": device.describe(), "rows": rows})
+        print(f"{bench.table(rows)}\nwrote {FLAGS.output}")
+    else:
+        print("stopped")
+
+
+def _engine():
+    """`serving.engine`, which needs Ray."""
+    try:
+        from export.serving import engine
+    except ModuleNotFoundError as error:
+        if error.name not in ("ray", "starlette"):
+            raise
+        raise ImportError(
+            f"serving needs Ray with Serve ({error}): pip install 'hsvit-keras[horizontal]'"
+        ) from error
+    return engine
+
+
+def _wait():
+    """Returns when Ctrl-C is pressed."""
+    try:
+        while True:
+            signal.pause()
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main, uses_keras=False)

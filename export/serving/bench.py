@@ -1,0 +1,101 @@
+"""How long answers take and how many come in a second, as clients of the service see it."""
+
+import http.client
+import io
+import json
+import threading
+import time
+import urllib.parse
+
+import numpy as np
+from PIL import Image
+
+from export.measuring import statistics
+
+CLIENTS = (1, 4)
+WARMUP = 10  # requests
+
+
+def measure(url, image_shape, seconds):
+    """Sends the same image again and again, over connections that stay open.
+
+    Args:
+        url: str, of the service.
+        image_shape: (height, width, channels) of the image to send.
+        seconds: float, how long each number of clients sends.
+
+    Returns:
+        list with a dict for each number of clients: `clients`, `requests`, `per_second`; `latency_ms`, see
+        `statistics.summarize`; `complete`, the share of answers of all groups; `unanswered`, the share that
+        no node answered in time.
+
+    Raises:
+        ValueError: the service refuses the image.
+    """
+    picture = _picture(image_shape)
+    _send_for(url, picture, requests=WARMUP)
+    rows = []
+    for clients in CLIENTS:
+        start, sent = time.perf_counter(), [[] for _ in range(clients)]
+        threads = [
+            threading.Thread(target=_send_for, args=(url, picture, answers, seconds)) for answers in sent
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        elapsed = time.perf_counter() - start
+        rows.append(_row(clients, [answer for answers in sent for answer in answers], elapsed))
+    return rows
+
+
+def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
+    """Sends requests one after another; adds (status, whether all groups answered, ms) of each."""
+    place = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
+    end = time.perf_counter() + seconds
+    while requests > 0 or time.perf_counter() < end:
+        start = time.perf_counter()
+        connection.request("POST", "/classify", picture, {"Content-Type": "image/png"})
+        response = connection.getresponse()
+        body = response.read()
+        ms = 1e3 * (time.perf_counter() - start)
+        requests -= 1
+        if answers is not None:
+            complete = response.status == 200 and len((a := json.loads(body))["groups"]) == a["num_groups"]
+            answers.append((response.status, complete, ms))
+    connection.close()
+
+
+def _row(clients, answers, elapsed):
+    statuses, complete, ms = zip(*answers, strict=True)
+    if wrong := set(statuses) - {200, 503}:
+        raise ValueError(f"the service answered with HTTP status {sorted(wrong)}")
+    return {
+        "clients": clients,
+        "requests": len(answers),
+        "per_second": len(answers) / elapsed,
+        "latency_ms": statistics.summarize(ms),
+        "complete": sum(complete) / len(answers),
+        "unanswered": statuses.count(503) / len(answers),
+    }
+
+
+def _picture(image_shape):
+    """A PNG file of noise."""
+    pixels = np.random.default_rng(0).integers(0, 256, image_shape, "uint8")
+    file = io.BytesIO()
+    Image.fromarray(pixels[..., 0] if image_shape[-1] == 1 else pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def table(rows):
+    """The rows in lines."""
+    lines = [f"{'clients':>7} {'requests/s':>10} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'complete':>9}"]
+    for row in rows:
+        latency = row["latency_ms"]
+        lines.append(
+            f"{row['clients']:7} {row['per_second']:10.1f} {latency['p50']:8.2f} {latency['p90']:8.2f} "
+            f"{latency['p99']:8.2f} {row['complete']:9.1%}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,128 @@
+"""Ray's processes, from start to stop: nodes that are restarted when they die, and the service before them."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_SERVE_LOG_TO_STDERR", "0")
+
+import dataclasses
+
+import ray
+from ray import serve
+
+from export.serving.node import Node, spread
+from export.serving.service import Service
+from training.commands import quietly
+
+_NAME = "hsvit"
+_OBJECTS = 100 * 2**20  # bytes of shared memory; images and tokens are small
+_START_SECONDS = 120
+_ONGOING, _QUEUED = 32, 256  # requests; more get 503 from Ray Serve
+
+
+@contextlib.contextmanager
+def running(manifest, *, num_nodes, deadline, host, port, address=None):
+    """Runs a service while the context is open; afterwards none of its processes is left.
+
+    Without an address Ray itself is started for it and stopped again. With one, its nodes are spread over a
+    cluster that runs already and goes on afterwards.
+
+    Args:
+        manifest: `manifest.Manifest`.
+        num_nodes: int, from 1 to the number of shards.
+        deadline: float, seconds that nodes have for an image.
+        host: str, the address to listen on.
+        port: int.
+        address: str, of a cluster of Ray; None for this machine alone.
+
+    Yields:
+        str, the service's URL.
+
+    Raises:
+        ValueError: there are fewer shards than nodes, or the cluster has no room for them.
+        OSError: the port is not free, or there is no cluster at the address.
+    """
+    shards = spread(len(manifest.shards), num_nodes)
+    if address is None:
+        _check_free(host, port)
+    # Ray writes of its processes' lives to standard output and takes over the signals; both stay ours.
+    with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
+        with quietly(), _same_signals():
+            _start_ray(num_nodes, address)
+            stack.callback(_stop)
+            handles = _start_nodes(manifest, shards)
+            groups = [sum((manifest.groups[i] for i in held), ()) for held in shards]
+            _start_service(manifest, handles, groups, deadline, host, port)
+        yield f"http://{host}:{port}"
+
+
+def _check_free(host, port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise OSError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _same_signals():
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _start_ray(num_nodes, address):
+    common = {"log_to_driver": False, "logging_level": "FATAL"}
+    if address is None:
+        # A core for each actor by name only: they share those that there are.
+        ray.init(num_cpus=num_nodes + 1, include_dashboard=False, object_store_memory=_OBJECTS, **common)
+        return
+    root = pathlib.Path(__file__).parents[2]
+    modules = [str(root / name) for name in ("export", "training")]
+    ray.init(address=address, runtime_env={"py_modules": modules}, **common)
+    free = int(ray.available_resources().get("CPU", 0))
+    if free < num_nodes + 1:
+        ray.shutdown()
+        raise ValueError(
+            f"the cluster at {address} has {free} free CPUs, and {num_nodes} nodes with their service take "
+            f"{num_nodes + 1}"
+        )
+
+
+def _start_nodes(manifest, shards):
+    actor = ray.remote(Node).options(
+        num_cpus=1, max_restarts=-1, max_task_retries=0, scheduling_strategy="SPREAD"
+    )
+    handles = [actor.remote([manifest.shards[i] for i in held], manifest.input) for held in shards]
+    ray.get([handle.whereabouts.remote() for handle in handles], timeout=_START_SECONDS)
+    return handles
+
+
+def _start_service(manifest, handles, groups, deadline, host, port):
+    deployment = serve.deployment(Service).options(
+        name=_NAME,
+        max_ongoing_requests=_ONGOING,
+        max_queued_requests=_QUEUED,
+        graceful_shutdown_timeout_s=2,
+        graceful_shutdown_wait_loop_s=0.1,
+        ray_actor_options={"num_cpus": 1},
+    )
+    logs = {"log_level": "ERROR", "enable_access_log": False}
+    serve.start(proxy_location="HeadOnly", http_options={"host": host, "port": port}, logging_config=logs)
+    service = deployment.bind(dataclasses.replace(manifest, shards=()), handles, groups, deadline)
+    serve.run(service, name=_NAME, route_prefix="/", logging_config=logs)
+
+
+def _stop():
+    """Takes the service off Ray, and leaves; a Ray that was started for it ends with that."""
+    with quietly(), contextlib.suppress(Exception):
+        serve.delete(_NAME)
+    ray.shutdown()

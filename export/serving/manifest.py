@@ -1,0 +1,123 @@
+"""Reads a manifest of shards and the files that it names; both are checked."""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+
+import numpy as np
+
+from training import saved_models
+
+VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """What every shard takes: floats of one image, normalized unless it does that itself.
+
+    Attributes:
+        shape: tuple (1, height, width, channels).
+        pixels: bool, whether shards take 0..255 and normalize by themselves.
+        mean, std: float or list with one a channel, for pixels of 0..1.
+    """
+
+    shape: tuple
+    pixels: bool
+    mean: float | list
+    std: float | list
+
+    def prepare(self, pixels):
+        """uint8 pixels (1, height, width, channels) as the floats that shards take."""
+        values = pixels.astype("float32")
+        if self.pixels:
+            return values
+        return ((values / 255 - np.asarray(self.mean)) / np.asarray(self.std)).astype("float32")
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """A model in shards.
+
+    Attributes:
+        model: str, its name.
+        preset: str, how weights are stored.
+        class_names: tuple of str, None where the manifest does not tell.
+        num_groups: int.
+        input: `Input`.
+        groups: tuple with a tuple of ints for each shard, the groups whose class tokens it answers with.
+        shards: tuple of bytes, the `.tflite` file of each.
+        head: bytes, the `.tflite` file from the mean token (1, 1, dim) to logits.
+    """
+
+    model: str
+    preset: str
+    class_names: tuple | None
+    num_groups: int
+    input: Input
+    groups: tuple
+    shards: tuple = dataclasses.field(repr=False)
+    head: bytes = dataclasses.field(repr=False)
+
+
+def read(path):
+    """Reads `manifest.json` and the files beside it.
+
+    Args:
+        path: str or path.
+
+    Returns:
+        A `Manifest`.
+
+    Raises:
+        FileNotFoundError: it or a file that it names is not there.
+        ValueError: it is no such manifest, or a file is not the one that it was written with.
+    """
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no manifest {path}: make one with python -m export.shards")
+    try:
+        content = json.loads(path.read_text())
+        if content["manifest_version"] != VERSION:
+            raise ValueError(f"its version is {content['manifest_version']!r}, this reads {VERSION}")
+        return _manifest(content, path.parent)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no manifest of shards: {_lack(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"cannot read the manifest {path}: {error}") from error
+
+
+def _lack(error):
+    return f"it lacks {error}" if isinstance(error, KeyError) else error
+
+
+def _manifest(content, folder):
+    given, names = content["input"], content["class_names"]
+    shape, num_groups = tuple(given["shape"]), content["num_groups"]
+    if len(shape) != 4 or shape[0] != 1 or shape[3] not in (1, 3):
+        raise ValueError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
+    saved_models.check_normalization(given["mean"], given["std"], shape[3])
+    groups = tuple(tuple(shard["groups"]) for shard in content["shards"])
+    if sorted(sum(groups, ())) != list(range(num_groups)):
+        raise ValueError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
+    return Manifest(
+        model=content["model"],
+        preset=content["preset"],
+        class_names=tuple(names) if names else None,
+        num_groups=num_groups,
+        input=Input(shape, given["pixels"], given["mean"], given["std"]),
+        groups=groups,
+        shards=tuple(_file(entry, folder) for entry in content["shards"]),
+        head=_file(content["head"], folder),
+    )
+
+
+def _file(entry, folder):
+    """The content of a file in the manifest's folder."""
+    path = folder / pathlib.Path(entry["file"]).name
+    if not path.is_file():
+        raise FileNotFoundError(f"the manifest names {entry['file']!r}, and there is no {path}")
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise ValueError(f"{path} is not the file that it was written with: its SHA-256 differs")
+    return content

@@ -1,0 +1,51 @@
+"""An image file that someone sent, to pixels: of two formats, and no larger than what a server can bear."""
+
+import io
+
+from PIL import Image
+
+from training.data.images import ImageFiles, resized
+
+FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG"}
+MAX_BYTES = 10 * 2**20
+MAX_PIXELS = 25_000_000
+
+
+class Refused(ValueError):
+    """What was sent is not accepted.
+
+    Attributes:
+        status: int, of HTTP.
+    """
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+def decode(content, image_shape):
+    """Decodes an image and makes it as large as a model takes it, as images in files are in training.
+
+    Args:
+        content: bytes of a PNG or JPEG file.
+        image_shape: (height, width, channels).
+
+    Returns:
+        uint8 array of shape `image_shape`.
+
+    Raises:
+        Refused: it is no such file, is damaged, or has too many pixels.
+    """
+    try:
+        with Image.open(io.BytesIO(content), formats=tuple(FORMATS.values())) as image:
+            width, height = image.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise Refused(413, f"the image has more than {MAX_PIXELS:,} pixels") from None
+    except Exception as error:  # decoders of damaged files raise nearly anything
+        raise Refused(400, "the body is no PNG or JPEG image, or is damaged") from error
+    if width * height > MAX_PIXELS:
+        raise Refused(413, f"the image has {width} x {height} pixels, more than {MAX_PIXELS:,}")
+    try:
+        return resized(ImageFiles([io.BytesIO(content)]), 0, image_shape)
+    except OSError as error:
+        raise Refused(400, f"the image is damaged: {error.__cause__}") from error
