@@ -1,0 +1,24 @@
+package org.hsvit.benchmark.app;
+
+import android.content.Context;
+import java.io.File;
+
+/** Where the app keeps its files: where adb and a file manager reach them too. */
+final class Folders {
+  private Folders() {}
+
+  /** Holds a folder for each bundle that was pushed or added. */
+  static File bundles(Context context) {
+    return of(context, "bundles");
+  }
+
+  /** Holds a JSON file for each run. */
+  static File reports(Context context) {
+    return of(context, "reports");
+  }
+
+  private static File of(Context context, String name) {
+    File folder = context.getExternalFilesDir(name);
+    return folder == null ? new File(context.getFilesDir(), name) : folder; // null while it is not mounted
+  }
+}

@@ -1,0 +1,6 @@
+package org.hsvit.benchmark.app;
+
+import android.app.Activity;
+
+/** The first screen. */
+public final class MainActivity extends Activity {}
