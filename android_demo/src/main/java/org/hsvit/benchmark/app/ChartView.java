@@ -1,0 +1,112 @@
+package org.hsvit.benchmark.app;
+
+import android.content.Context;
+import android.graphics.Canvas;
+import android.graphics.Paint;
+import android.text.TextPaint;
+import android.text.TextUtils;
+import android.util.AttributeSet;
+import android.util.TypedValue;
+import android.view.View;
+
+/**
+ * A chart of an original and a mobile model, as high as its lines of text need.
+ *
+ * <p>The original is hollow and the mobile one filled: nobody needs to see colours. All is drawn from the
+ * start, which is on the right where people read so.
+ */
+abstract class ChartView extends View {
+  private static final float TEXT_SP = 13;
+  private static final float STROKE_DP = 1.5f;
+
+  /** From one line of text to the next, pixels. */
+  final float line;
+
+  private final TextPaint text = new TextPaint(Paint.ANTI_ALIAS_FLAG);
+  private final Paint hollow = new Paint(Paint.ANTI_ALIAS_FLAG);
+  private final Paint filled = new Paint(Paint.ANTI_ALIAS_FLAG);
+  private SavedReport.Compared pair;
+
+  ChartView(Context context, AttributeSet attributes) {
+    super(context, attributes);
+    text.setTextSize(pixels(TypedValue.COMPLEX_UNIT_SP, TEXT_SP));
+    text.setColor(Colours.of(context, android.R.attr.textColorPrimary));
+    line = 1.2f * text.getFontSpacing();
+    hollow.setStyle(Paint.Style.STROKE);
+    hollow.setStrokeWidth(pixels(TypedValue.COMPLEX_UNIT_DIP, STROKE_DP));
+    hollow.setColor(Colours.of(context, android.R.attr.textColorSecondary));
+    filled.setColor(Colours.of(context, android.R.attr.colorAccent));
+  }
+
+  private float pixels(int unit, float value) {
+    return TypedValue.applyDimension(unit, value, getResources().getDisplayMetrics());
+  }
+
+  /**
+   * Shows a pair.
+   *
+   * @param description what the chart says, in words
+   */
+  final void show(SavedReport.Compared pair, String description) {
+    this.pair = pair;
+    setContentDescription(description);
+    requestLayout();
+    invalidate();
+  }
+
+  /** How many lines of text its content is high. */
+  abstract float lines();
+
+  abstract void draw(Canvas canvas, SavedReport.Compared pair);
+
+  @Override
+  protected final void onMeasure(int width, int height) {
+    int wanted = (int) Math.ceil(lines() * line) + getPaddingTop() + getPaddingBottom();
+    setMeasuredDimension(getDefaultSize(0, width), resolveSize(wanted, height));
+  }
+
+  @Override
+  protected final void onDraw(Canvas canvas) {
+    if (pair != null) {
+      canvas.translate(0, getPaddingTop());
+      draw(canvas, pair);
+    }
+  }
+
+  /** Draws a bar from one distance from the start to another. */
+  final void bar(Canvas canvas, boolean mobile, float from, float top, float to, float bottom) {
+    float left = Math.min(mirrored(from), mirrored(to));
+    float right = Math.max(mirrored(from), mirrored(to));
+    float half = mobile ? 0 : hollow.getStrokeWidth() / 2; // a stroke reaches over its outline
+    canvas.drawRect(left + half, top + half, right - half, bottom - half, mobile ? filled : hollow);
+  }
+
+  /** Writes on a line, from so far from the start on. */
+  final void write(Canvas canvas, String words, float from, float line) {
+    draw(canvas, words, from, line, isRtl() ? Paint.Align.RIGHT : Paint.Align.LEFT);
+  }
+
+  /** Writes on a line, up to the end of the view. */
+  final void writeAtEnd(Canvas canvas, String words, float line) {
+    draw(canvas, words, getWidth(), line, isRtl() ? Paint.Align.LEFT : Paint.Align.RIGHT);
+  }
+
+  private void draw(Canvas canvas, String words, float from, float number, Paint.Align align) {
+    text.setTextAlign(align);
+    float baseline = number * line + (line - text.descent() - text.ascent()) / 2;
+    String fitting = TextUtils.ellipsize(words, text, getWidth(), TextUtils.TruncateAt.END).toString();
+    canvas.drawText(fitting, mirrored(from), baseline, text);
+  }
+
+  final float widthOf(String words) {
+    return text.measureText(words);
+  }
+
+  private float mirrored(float fromStart) {
+    return isRtl() ? getWidth() - fromStart : fromStart;
+  }
+
+  private boolean isRtl() {
+    return getLayoutDirection() == LAYOUT_DIRECTION_RTL;
+  }
+}

@@ -1,0 +1,65 @@
+package org.hsvit.benchmark.app;
+
+import android.content.Context;
+import android.graphics.Canvas;
+import android.util.AttributeSet;
+import java.util.Arrays;
+import org.hsvit.benchmark.R;
+
+/** How many runs took how long: both models, one below the other, over the same times. */
+public final class HistogramView extends ChartView {
+  private static final int BINS = 40;
+  private static final float HEIGHT = 3; // of the highest bar, lines
+  private static final float LANE = 1 + HEIGHT; // its name and the bars
+
+  public HistogramView(Context context, AttributeSet attributes) {
+    super(context, attributes);
+  }
+
+  @Override
+  float lines() {
+    return 2 * LANE + 1;
+  }
+
+  @Override
+  void draw(Canvas canvas, SavedReport.Compared pair) {
+    double least = Math.min(least(pair.original.samples), least(pair.mobile.samples));
+    double most = Math.max(pair.original.p99, pair.mobile.p99);
+    lane(canvas, false, getResources().getString(R.string.results_original), pair.original, least, most);
+    lane(canvas, true, pair.mobile.title(), pair.mobile, least, most);
+    write(canvas, Words.milliseconds(getResources(), least), 0, 2 * LANE);
+    String last = Words.milliseconds(getResources(), most);
+    writeAtEnd(canvas, getResources().getString(R.string.results_or_longer, last), 2 * LANE);
+  }
+
+  private static double least(double[] samples) {
+    return Arrays.stream(samples).min().orElse(0);
+  }
+
+  private void lane(
+      Canvas canvas, boolean mobile, String name, SavedReport.Model model, double least, double most) {
+    float top = mobile ? LANE : 0;
+    write(canvas, name, 0, top);
+    int[] counts = counts(model.samples, least, most, BINS);
+    int highest = Math.max(1, Arrays.stream(counts).max().orElse(1));
+    float width = (float) getWidth() / BINS;
+    float floor = (top + LANE) * line - 1;
+    for (int i = 0; i < BINS; i++) {
+      if (counts[i] > 0) {
+        float height = HEIGHT * line * counts[i] / highest;
+        bar(canvas, mobile, i * width, floor - height, (i + 1) * width, floor);
+      }
+    }
+    bar(canvas, true, 0, floor, getWidth(), floor + 1);
+  }
+
+  /** Samples in each of equal bins. What is longer than most is in the last: it would squeeze the others. */
+  static int[] counts(double[] samples, double least, double most, int bins) {
+    int[] counts = new int[bins];
+    double width = most > least ? (most - least) / bins : 1;
+    for (double sample : samples) {
+      counts[Math.min(bins - 1, (int) ((sample - least) / width))]++;
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,219 @@
+package org.hsvit.benchmark.app;
+
+import android.content.res.Resources;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.StringJoiner;
+import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.measure.State;
+import org.hsvit.benchmark.report.Warning;
+
+/** What a report says, in words: for the screen, for ears, and as text to be shared. */
+final class ReportWords {
+  /** One quantity of both models. */
+  static final class Row {
+    final String name;
+    final String original;
+    final String mobile;
+
+    /** All of it as a sentence. */
+    final String sentence;
+
+    private Row(String name, String original, String mobile, String sentence) {
+      this.name = name;
+      this.original = original;
+      this.mobile = mobile;
+      this.sentence = sentence;
+    }
+  }
+
+  private final Resources resources;
+
+  ReportWords(Resources resources) {
+    this.resources = resources;
+  }
+
+  /** What was measured, on what, and how. */
+  String setup(SavedReport report) {
+    StringJoiner lines = new StringJoiner("\n");
+    if (report.data != null) {
+      lines.add(report.data);
+    }
+    lines.add(resources.getString(R.string.results_device, orUnknown(report.device), orUnknown(report.osVersion)));
+    lines.add(
+        resources.getString(
+            R.string.results_settings,
+            resources.getQuantityString(R.plurals.results_threads, report.threads, report.threads),
+            resources.getQuantityString(R.plurals.results_blocks, report.blocks, report.blocks),
+            resources.getQuantityString(R.plurals.results_runs, report.runs, report.runs)));
+    return lines.toString();
+  }
+
+  /** What ended the run early or kept a pair from it; empty if nothing did. */
+  List<String> failures(SavedReport report) {
+    return warnings(report, true);
+  }
+
+  /** What makes the numbers less than they seem. */
+  List<String> warnings(SavedReport report) {
+    return warnings(report, false);
+  }
+
+  private static List<String> warnings(SavedReport report, boolean failures) {
+    List<String> found = new ArrayList<>();
+    for (Warning warning : report.warnings) {
+      if (failures == (warning.code.equals("failed") || warning.code.equals("stopped"))) {
+        found.add(warning.toString());
+      }
+    }
+    return found;
+  }
+
+  /** Whose answers are wrong; null if nobody's are known to be. */
+  String alarm(SavedReport.Compared pair) {
+    List<String> wrong = new ArrayList<>();
+    if (pair.original.wrong) {
+      wrong.add(resources.getString(R.string.results_original));
+    }
+    if (pair.mobile.wrong) {
+      wrong.add(pair.mobile.title());
+    }
+    return wrong.isEmpty() ? null : resources.getString(R.string.results_alarm, String.join(", ", wrong));
+  }
+
+  /** How their times compare. */
+  String ratio(SavedReport.Compared pair) {
+    String value = Words.number(resources, pair.ratio);
+    if (pair.low == null) {
+      return resources.getString(R.string.results_ratio_alone, pair.mobile.title(), value);
+    }
+    return resources.getString(
+        R.string.results_ratio,
+        pair.mobile.title(),
+        value,
+        Words.percent(resources, pair.confidence),
+        Words.number(resources, pair.low),
+        Words.number(resources, pair.high));
+  }
+
+  /** The quantities of both models. */
+  List<Row> rows(SavedReport.Compared pair) {
+    SavedReport.Model a = pair.original;
+    SavedReport.Model b = pair.mobile;
+    String[] percentiles = resources.getStringArray(R.array.results_percentiles);
+    List<Row> rows = new ArrayList<>();
+    rows.add(row(pair, percentiles[0], time(a.p50), time(b.p50)));
+    rows.add(row(pair, percentiles[1], time(a.p90), time(b.p90)));
+    rows.add(row(pair, percentiles[2], time(a.p99), time(b.p99)));
+    rows.add(row(pair, text(R.string.results_first), time(a.firstInferenceMs), time(b.firstInferenceMs)));
+    rows.add(row(pair, text(R.string.results_init), time(a.initMs), time(b.initMs)));
+    rows.add(row(pair, text(R.string.results_size), size(a.bytes), size(b.bytes)));
+    rows.add(row(pair, text(R.string.results_accuracy), share(a.accuracy), share(b.accuracy)));
+    rows.add(row(pair, text(R.string.results_answers), answers(a), answers(b)));
+    return rows;
+  }
+
+  private Row row(SavedReport.Compared pair, String name, String original, String mobile) {
+    String sentence =
+        resources.getString(R.string.results_row, name, original, pair.mobile.title(), mobile);
+    return new Row(name, original, mobile, sentence);
+  }
+
+  private String answers(SavedReport.Model model) {
+    if (model.wrong) {
+      return text(R.string.results_wrong);
+    }
+    return text(model.checked ? R.string.results_right : R.string.results_not_checked);
+  }
+
+  /** How alike their answers are. */
+  String agreement(SavedReport.Compared pair) {
+    if (pair.agreement == null) {
+      return text(R.string.results_agreement_unknown);
+    }
+    String share = Words.percent(resources, pair.agreement);
+    return resources.getQuantityString(R.plurals.results_agreement, pair.images, share, pair.images);
+  }
+
+  /** Heat and battery, before and after. */
+  String states(SavedReport.Compared pair) {
+    State before = pair.before;
+    State after = pair.after;
+    String heat =
+        resources.getString(R.string.results_heat, heat(before.thermalStatus), heat(after.thermalStatus));
+    String battery = resources.getString(R.string.results_battery, battery(before), battery(after));
+    String charging = Boolean.TRUE.equals(after.charging) ? "\n" + text(R.string.results_charging) : "";
+    return heat + "\n" + battery + charging;
+  }
+
+  private String heat(Integer status) {
+    String[] names = resources.getStringArray(R.array.results_heat_names);
+    return status == null || status >= names.length ? text(R.string.results_unknown) : names[status];
+  }
+
+  private String battery(State state) {
+    return state.batteryPercent == null
+        ? text(R.string.results_unknown)
+        : Words.percent(resources, state.batteryPercent / 100);
+  }
+
+  /** What the bars say. */
+  String bars(SavedReport.Compared pair) {
+    List<Row> rows = rows(pair);
+    return resources.getString(
+        R.string.results_bars, rows.get(0).sentence, rows.get(1).sentence, rows.get(2).sentence);
+  }
+
+  /** What the histogram says. */
+  String histogram(SavedReport.Compared pair) {
+    return resources.getString(
+        R.string.results_histogram, spread(pair.original.samples), pair.mobile.title(), spread(pair.mobile.samples));
+  }
+
+  private String spread(double[] samples) {
+    double least = java.util.Arrays.stream(samples).min().orElse(0);
+    double most = java.util.Arrays.stream(samples).max().orElse(0);
+    return resources.getQuantityString(
+        R.plurals.results_spread, samples.length, samples.length, time(least), time(most));
+  }
+
+  /** All of it, to be shared. */
+  String text(SavedReport report) {
+    StringJoiner lines = new StringJoiner("\n", "", "\n");
+    lines.add(setup(report));
+    for (SavedReport.Compared pair : report.pairs) {
+      lines.add("");
+      if (alarm(pair) != null) {
+        lines.add(alarm(pair));
+      }
+      lines.add(ratio(pair));
+      rows(pair).forEach(row -> lines.add(row.sentence));
+      lines.add(agreement(pair));
+      lines.add(states(pair));
+    }
+    lines.add("");
+    failures(report).forEach(lines::add);
+    warnings(report).forEach(lines::add);
+    return lines.toString();
+  }
+
+  private String time(Double milliseconds) {
+    return milliseconds == null ? text(R.string.results_unknown) : Words.milliseconds(resources, milliseconds);
+  }
+
+  private String size(Long bytes) {
+    return bytes == null ? text(R.string.results_unknown) : Words.size(resources, bytes);
+  }
+
+  private String share(Double value) {
+    return value == null ? text(R.string.results_unknown) : Words.percent(resources, value);
+  }
+
+  private String orUnknown(String value) {
+    return value == null ? text(R.string.results_unknown) : value;
+  }
+
+  private String text(int string) {
+    return resources.getString(string);
+  }
+}

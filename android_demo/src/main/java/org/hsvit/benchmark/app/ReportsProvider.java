@@ -1,0 +1,100 @@
+package org.hsvit.benchmark.app;
+
+import android.content.ContentProvider;
+import android.content.ContentValues;
+import android.content.Context;
+import android.database.Cursor;
+import android.database.MatrixCursor;
+import android.net.Uri;
+import android.os.ParcelFileDescriptor;
+import android.provider.OpenableColumns;
+import java.io.File;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+
+/** Lets other apps read the reports that the user shares with them: nothing else, and no writing. */
+public final class ReportsProvider extends ContentProvider {
+  private static final String AUTHORITY = "org.hsvit.benchmark.reports";
+  private static final String TYPE = "application/json";
+
+  /** Where the reports are. */
+  static File folder(Context context) {
+    return new File(context.getExternalFilesDir(null), "reports");
+  }
+
+  /** The address of a report. */
+  static Uri uri(File report) {
+    return new Uri.Builder().scheme("content").authority(AUTHORITY).appendPath(report.getName()).build();
+  }
+
+  /**
+   * The report of an address.
+   *
+   * @throws FileNotFoundException there is none, or the address leads elsewhere
+   */
+  private File file(Uri uri) throws FileNotFoundException {
+    try {
+      File folder = folder(getContext()).getCanonicalFile();
+      File file = new File(folder, String.join("/", uri.getPathSegments())).getCanonicalFile();
+      if (folder.equals(file.getParentFile()) && file.getName().endsWith(".json") && file.isFile()) {
+        return file;
+      }
+    } catch (IOException error) {
+      throw notFound(uri);
+    }
+    throw notFound(uri);
+  }
+
+  private static FileNotFoundException notFound(Uri uri) {
+    return new FileNotFoundException("there is no report " + uri);
+  }
+
+  @Override
+  public boolean onCreate() {
+    return true;
+  }
+
+  @Override
+  public ParcelFileDescriptor openFile(Uri uri, String mode) throws FileNotFoundException {
+    if (!mode.equals("r")) {
+      throw new SecurityException("reports are only read, not opened with mode " + mode);
+    }
+    return ParcelFileDescriptor.open(file(uri), ParcelFileDescriptor.MODE_READ_ONLY);
+  }
+
+  /** Name and size, for the app that receives it. */
+  @Override
+  public Cursor query(Uri uri, String[] columns, String selection, String[] arguments, String order) {
+    String[] all = {OpenableColumns.DISPLAY_NAME, OpenableColumns.SIZE};
+    MatrixCursor cursor = new MatrixCursor(columns == null ? all : columns, 1);
+    try {
+      File file = file(uri);
+      cursor.newRow()
+          .add(OpenableColumns.DISPLAY_NAME, file.getName())
+          .add(OpenableColumns.SIZE, file.length());
+    } catch (FileNotFoundException error) {
+      return cursor; // no row: there is no such report
+    }
+    return cursor;
+  }
+
+  @Override
+  public String getType(Uri uri) {
+    return TYPE;
+  }
+
+  @Override
+  public Uri insert(Uri uri, ContentValues values) {
+    throw new UnsupportedOperationException("reports are only read");
+  }
+
+  @Override
+  public int delete(Uri uri, String selection, String[] arguments) {
+    throw new UnsupportedOperationException("reports are only read");
+  }
+
+  @Override
+  public int update(Uri uri, ContentValues values, String selection, String[] arguments) {
+    throw new UnsupportedOperationException("reports are only read");
+  }
+}

@@ -1,0 +1,93 @@
+package org.hsvit.benchmark.app;
+
+import android.app.Activity;
+import android.os.Bundle;
+import android.view.LayoutInflater;
+import android.view.View;
+import android.view.ViewGroup;
+import android.widget.TextView;
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
+import org.hsvit.benchmark.R;
+
+/** Shows a report: a card for each pair, what failed above and what to mind below. */
+public final class ResultsActivity extends Activity {
+  /** Absolute path of the report, in the app's folder of reports. */
+  static final String REPORT = "report";
+
+  private ReportWords words;
+
+  @Override
+  protected void onCreate(Bundle state) {
+    super.onCreate(state);
+    setTitle(R.string.results_title);
+    setContentView(R.layout.activity_results);
+    words = new ReportWords(getResources());
+    String path = getIntent().getStringExtra(REPORT);
+    try {
+      if (path == null) {
+        throw new IOException(getString(R.string.results_none));
+      }
+      show(new File(path), SavedReport.read(new File(path)));
+    } catch (IOException error) {
+      text(R.id.setup, getString(R.string.results_unreadable, error.getMessage()));
+    }
+  }
+
+  private void show(File file, SavedReport report) {
+    text(R.id.setup, words.setup(report));
+    list(R.id.failures, R.string.results_failures, words.failures(report));
+    list(R.id.warnings, R.string.results_warnings, words.warnings(report));
+    ViewGroup cards = findViewById(R.id.pairs);
+    for (SavedReport.Compared pair : report.pairs) {
+      cards.addView(card(cards, pair));
+    }
+    findViewById(R.id.share).setVisibility(View.VISIBLE);
+    findViewById(R.id.share_json).setOnClickListener(button -> Share.json(this, file));
+    findViewById(R.id.share_text).setOnClickListener(button -> Share.text(this, words.text(report)));
+  }
+
+  private View card(ViewGroup cards, SavedReport.Compared pair) {
+    View card = LayoutInflater.from(this).inflate(R.layout.result_pair, cards, false);
+    text(card.findViewById(R.id.title), getString(R.string.results_pair, pair.mobile.name, pair.original.name));
+    text(card.findViewById(R.id.alarm), words.alarm(pair));
+    text(card.findViewById(R.id.ratio), words.ratio(pair));
+    ViewGroup table = card.findViewById(R.id.table);
+    String original = getString(R.string.results_original);
+    row(table, "", original, pair.mobile.title()).setImportantForAccessibility(
+        View.IMPORTANT_FOR_ACCESSIBILITY_NO_HIDE_DESCENDANTS);
+    for (ReportWords.Row row : words.rows(pair)) {
+      row(table, row.name, row.original, row.mobile).setContentDescription(row.sentence);
+    }
+    text(card.findViewById(R.id.agreement), words.agreement(pair));
+    card.<BarsView>findViewById(R.id.bars).show(pair, words.bars(pair));
+    HistogramView histogram = card.findViewById(R.id.histogram);
+    histogram.show(pair, words.histogram(pair));
+    text(card.findViewById(R.id.states), words.states(pair));
+    return card;
+  }
+
+  private View row(ViewGroup table, String name, String original, String mobile) {
+    View row = LayoutInflater.from(this).inflate(R.layout.result_row, table, false);
+    row.<TextView>findViewById(R.id.name).setText(name);
+    row.<TextView>findViewById(R.id.original).setText(original);
+    row.<TextView>findViewById(R.id.mobile).setText(mobile);
+    table.addView(row);
+    return row;
+  }
+
+  private void list(int view, int title, List<String> lines) {
+    text(view, lines.isEmpty() ? null : getString(title) + "\n" + String.join("\n", lines));
+  }
+
+  private void text(int view, String text) {
+    text(this.<TextView>findViewById(view), text);
+  }
+
+  /** Nothing to say: no room taken. */
+  private static void text(TextView view, String text) {
+    view.setText(text);
+    view.setVisibility(text == null ? View.GONE : View.VISIBLE);
+  }
+}

@@ -1,0 +1,48 @@
+package org.hsvit.benchmark.app;
+
+import android.content.res.Resources;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.text.NumberFormat;
+import java.util.Locale;
+import org.hsvit.benchmark.R;
+
+/** Numbers as the user's language writes them, with three digits that count. */
+final class Words {
+  private static final double MB = 1e6;
+
+  private Words() {}
+
+  static String milliseconds(Resources resources, double value) {
+    return resources.getString(R.string.number_ms, number(resources, value));
+  }
+
+  /** Such as 26 bytes, 3.42 kB, 1.5 MB. */
+  static String size(Resources resources, long bytes) {
+    if (bytes < 1000) {
+      return resources.getString(R.string.number_bytes, number(resources, bytes));
+    }
+    return bytes < MB
+        ? resources.getString(R.string.number_kb, number(resources, bytes / 1000.0))
+        : resources.getString(R.string.number_mb, number(resources, bytes / MB));
+  }
+
+  /** Of a share of 0..1. */
+  static String percent(Resources resources, double share) {
+    NumberFormat format = NumberFormat.getPercentInstance(locale(resources));
+    format.setMaximumFractionDigits(1);
+    return format.format(share);
+  }
+
+  static String number(Resources resources, double value) {
+    BigDecimal rounded = new BigDecimal(value).round(new MathContext(3));
+    NumberFormat format = NumberFormat.getInstance(locale(resources));
+    format.setMinimumFractionDigits(Math.max(0, 3 - rounded.precision() + rounded.scale()));
+    format.setMaximumFractionDigits(Math.max(0, rounded.scale()));
+    return format.format(rounded);
+  }
+
+  private static Locale locale(Resources resources) {
+    return resources.getConfiguration().getLocales().get(0);
+  }
+}
