@@ -1,5 +1,6 @@
 # `make demo` trains, converts, compresses, proves and measures a small HSViT; `make apk` puts it into an Android
-# app that measures it on a phone; `make test` runs the tests. All set up an environment in .venv first, which a second run takes as it is.
+# app that measures it on a phone; `make test` runs the tests. All set up an environment in .venv first, which a
+# second run takes as it is.
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,6 +31,10 @@ demo: setup
 		--samples=355 --output=$(RUN)/small_int8.tflite
 	@$(IN_VENV) -m export.benchmark --original=$(RUN)/best.keras --mobile=$(ARTIFACTS) --images=0 \
 		--output=$(RUN)/benchmark.json
+	@if command -v qemu-aarch64 aarch64-linux-gnu-gcc > /dev/null; then \
+		$(IN_VENV) -m export.arm_cost $(RUN)/float32.tflite --output=$(RUN)/arm_cost.json \
+			--others=$(RUN)/dynamic.tflite,$(RUN)/int8.tflite,$(RUN)/small_int8.tflite; \
+	else echo "instructions on a phone's core were not counted: README names the packages that this needs"; fi
 	@$(IN_VENV) -m export.report --workdir=$(RUN) --output=$(RUN)/report.html
 
 # The app's runtime is older than this machine's, so the artifacts are made for it anew.
