@@ -31,7 +31,7 @@ demo: setup
 		--samples=355 --output=$(RUN)/small_int8.tflite
 	@$(IN_VENV) -m export.benchmark --original=$(RUN)/best.keras --mobile=$(ARTIFACTS) --images=0 \
 		--output=$(RUN)/benchmark.json
-	@if command -v qemu-aarch64 aarch64-linux-gnu-gcc > /dev/null; then \
+	@if command -v qemu-aarch64 > /dev/null && command -v aarch64-linux-gnu-gcc > /dev/null; then \
 		$(IN_VENV) -m export.arm_cost $(RUN)/float32.tflite --output=$(RUN)/arm_cost.json \
 			--others=$(RUN)/dynamic.tflite,$(RUN)/int8.tflite,$(RUN)/small_int8.tflite; \
 	else echo "instructions on a phone's core were not counted: README names the packages that this needs"; fi
