@@ -51,9 +51,7 @@ def get_config():
                     "arguments": {"hidden_dim": 32, "depth": 4, "patch_size": 2},
                     "slim": {"mlp_units": 0.5},
                 },
-                "fnet2d": {
-                    **_PIXELS, "arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5},
-                },
+                "fnet2d": {"arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5}},
             },
             # Chains of steps, each from the trained model on.
             "chains": {
