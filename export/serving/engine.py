@@ -1,4 +1,4 @@
-"""Ray's processes, from start to stop: nodes that are restarted when they die, and the service before them."""
+"""Ray's processes, from start to stop: nodes that are restarted when they die, and the service in front."""
 
 import contextlib
 import os

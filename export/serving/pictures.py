@@ -11,7 +11,7 @@ MAX_BYTES = 10 * 2**20
 MAX_PIXELS = 25_000_000
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """What was sent is not accepted.
 
     Attributes:
@@ -34,18 +34,18 @@ def decode(content, image_shape):
         uint8 array of shape `image_shape`.
 
     Raises:
-        Refused: it is no such file, is damaged, or has too many pixels.
+        RefusedError: it is no such file, is damaged, or has too many pixels.
     """
     try:
         with Image.open(io.BytesIO(content), formats=tuple(FORMATS.values())) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise Refused(413, f"the image has more than {MAX_PIXELS:,} pixels") from None
+        raise RefusedError(413, f"the image has more than {MAX_PIXELS:,} pixels") from None
     except Exception as error:  # decoders of damaged files raise nearly anything
-        raise Refused(400, "the body is no PNG or JPEG image, or is damaged") from error
+        raise RefusedError(400, "the body is no PNG or JPEG image, or is damaged") from error
     if width * height > MAX_PIXELS:
-        raise Refused(413, f"the image has {width} x {height} pixels, more than {MAX_PIXELS:,}")
+        raise RefusedError(413, f"the image has {width} x {height} pixels, more than {MAX_PIXELS:,}")
     try:
         return resized(ImageFiles([io.BytesIO(content)]), 0, image_shape)
     except OSError as error:
-        raise Refused(400, f"the image is damaged: {error.__cause__}") from error
+        raise RefusedError(400, f"the image is damaged: {error.__cause__}") from error

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 
 from export.serving.asking import Nodes
 from export.serving.joining import Head, probabilities
-from export.serving.pictures import FORMATS, MAX_BYTES, Refused, decode
+from export.serving.pictures import FORMATS, MAX_BYTES, RefusedError, decode
 
 BEST = 5  # classes in an answer
 HEALTH_DEADLINE = 1.0  # seconds
@@ -45,7 +45,7 @@ class Service:
             return _error(405, f"{path} takes {method}, not {request.method}", Allow=method)
         try:
             return await handler(request)
-        except Refused as refusal:
+        except RefusedError as refusal:
             return _error(refusal.status, str(refusal))
 
     async def _classify(self, request):
@@ -117,20 +117,20 @@ async def _body(request):
     """The body of a request, given up as soon as it is too large.
 
     Raises:
-        Refused: it is no image by its type, too large, or empty.
+        RefusedError: it is no image by its type, too large, or empty.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in FORMATS:
-        raise Refused(
+        raise RefusedError(
             415, f"the header Content-Type has to be {' or '.join(FORMATS)}; received {kind or 'none'}"
         )
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BYTES:
-            raise Refused(413, f"the body has more than {MAX_BYTES:,} bytes")
+            raise RefusedError(413, f"the body has more than {MAX_BYTES:,} bytes")
     if not body:
-        raise Refused(400, "the body is empty: send the bytes of a PNG or JPEG image")
+        raise RefusedError(400, "the body is empty: send the bytes of a PNG or JPEG image")
     return bytes(body)
 
 

@@ -1,0 +1,34 @@
+"""Nodes without Ray: what stands for a handle, with the delays and losses that a test wants."""
+
+import asyncio
+
+from ray.exceptions import RayActorError
+
+
+class LocalNode:
+    """Answers as an actor's handle does: `handle.method.remote(...)` can be awaited.
+
+    Args:
+        node: the object whose methods are called.
+        delay: seconds before each answer.
+        lost: whether its process is gone.
+    """
+
+    def __init__(self, node, delay=0.0, lost=False):
+        self.node, self.delay, self.lost, self.calls = node, delay, lost, 0
+
+    def __getattr__(self, name):
+        return _Method(self, name)
+
+
+class _Method:
+    def __init__(self, handle, name):
+        self._handle, self._name = handle, name
+
+    async def remote(self, *arguments):
+        handle = self._handle
+        handle.calls += 1
+        if handle.lost:
+            raise RayActorError()
+        await asyncio.sleep(handle.delay)
+        return getattr(handle.node, self._name)(*arguments)

@@ -1,0 +1,85 @@
+"""Manifests are read whole, and only if the files are those that they were written with."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from export.serving import manifest
+
+pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
+
+
+@pytest.fixture
+def copy(sharded, tmp_path):
+    """Path of a manifest that may be spoilt."""
+    shutil.copytree(sharded.manifest.parent, tmp_path / "copy")
+    return tmp_path / "copy" / "manifest.json"
+
+
+def change(path, **entries):
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+
+
+def test_read(sharded):
+    model = manifest.read(sharded.manifest)
+    assert (model.model, model.preset, model.num_groups) == ("hsvit_tiny", "float32", 4)
+    assert model.groups == ((0,), (1,), (2,), (3,))
+    assert model.class_names[3] == "digit 3"
+    assert model.shards[2] == (sharded.manifest.parent / "shard2.tflite").read_bytes()
+    assert model.head == (sharded.manifest.parent / "head.tflite").read_bytes()
+    assert model.input == manifest.Input((1, 16, 16, 1), True, 0.25, 0.5)
+
+
+def test_images_are_normalized_unless_shards_do_it():
+    pixels = np.array([0, 51, 255], "uint8").reshape(1, 1, 3, 1)
+    for inside, expected in ((True, [0, 51, 255]), (False, [-0.5, -0.1, 1.5])):
+        values = manifest.Input((1, 1, 3, 1), inside, [0.25], [0.5]).prepare(pixels)
+        assert values.dtype == "float32"
+        np.testing.assert_allclose(values.ravel(), expected, atol=1e-6)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no manifest .*none\.json: make one with python -m"
+    ):
+        manifest.read(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"manifest_version": 2}, "its version is 2, this reads 1"),
+        ({"num_groups": 5}, "hold each of 5 groups once, they hold"),
+        ({"head": {}}, "is no manifest of shards: it lacks 'file'"),
+        ({"shards": None}, "is no manifest of shards: 'NoneType' object is not iterable"),
+    ],
+)
+def test_wrong_entries(copy, entries, message):
+    change(copy, **entries)
+    with pytest.raises(ValueError, match=message):
+        manifest.read(copy)
+
+
+def test_no_json(copy):
+    copy.write_text("{")
+    with pytest.raises(ValueError, match="cannot read the manifest"):
+        manifest.read(copy)
+
+
+def test_files_of_another_model(copy):
+    (copy.parent / "shard1.tflite").write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"shard1\.tflite is not the file .* its SHA-256 differs"):
+        manifest.read(copy)
+    (copy.parent / "shard1.tflite").unlink()
+    with pytest.raises(FileNotFoundError, match=r"names 'shard1\.tflite', and there is no"):
+        manifest.read(copy)
+
+
+def test_no_file_of_another_folder_is_read(copy):
+    head = json.loads(copy.read_text())["head"]
+    shutil.move(copy.parent / "head.tflite", copy.parent.parent / "head.tflite")
+    change(copy, head={**head, "file": "../head.tflite"})
+    with pytest.raises(FileNotFoundError):
+        manifest.read(copy)
