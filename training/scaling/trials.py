@@ -11,6 +11,7 @@ import hashlib
 import os
 import pathlib
 import time
+import warnings
 
 from training.scaling.records import Records, canonical
 
@@ -22,6 +23,7 @@ _SILENCE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",  # a worker that died is told of in a line of our own
 }
 
 
@@ -104,13 +106,12 @@ class Trials:
             ChildProcessError: workers died again and again.
             OSError: the images are not there or one cannot be read.
         """
-        keys = [hashlib.sha256(canonical(values).encode()).hexdigest()[:12] for values in configs]
+        keys = [_key(values) for values in configs]
         facts = facts or [{}] * len(configs)
-        new = {
-            key: (values, about)
-            for key, values, about in zip(keys, configs, facts, strict=True)
-            if key not in self._known
-        }
+        new = {}
+        for key, values, about in zip(keys, configs, facts, strict=True):
+            if key not in self._known:
+                new.setdefault(key, (values, about))
         if new:
             self._train_all(new)
         return [self._known[key] for key in keys]
@@ -151,6 +152,11 @@ class Trials:
         return self._workdir.resolve() / "trials" / key
 
 
+def _key(values):
+    """The name of a trial: of the whole config, so that another budget is another trial."""
+    return hashlib.sha256(canonical(values).encode()).hexdigest()[:12]
+
+
 def _named(values):
     return {
         name: values[name] for name in ("model", "image_shape", "model_arguments", "seed") if name in values
@@ -186,7 +192,9 @@ def _start_ray(workers, train):
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", str(threads))
     from training.commands import quietly
 
-    with quietly(), contextlib.redirect_stdout(None):
+    with quietly(), contextlib.redirect_stdout(None), warnings.catch_warnings():
+        # JAX fears for a fork of its threads; what Ray forks becomes another program at once.
+        warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called")
         import ray
 
         ray.init(
