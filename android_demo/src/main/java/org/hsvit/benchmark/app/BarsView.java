@@ -17,7 +17,7 @@ public final class BarsView extends ChartView {
 
   @Override
   float lines() {
-    return 3 * GROUP;
+    return 1 + 3 * GROUP; // the legend and the groups
   }
 
   @Override
@@ -29,10 +29,12 @@ public final class BarsView extends ChartView {
       {original.p50, mobile.p50}, {original.p90, mobile.p90}, {original.p99, mobile.p99}
     };
     double longest = Math.max(original.p99, mobile.p99);
+    legend(canvas, pair, 0);
     for (int i = 0; i < times.length; i++) {
-      write(canvas, names[i], 0, i * GROUP);
-      bar(canvas, false, times[i][0], longest, i * GROUP + 1);
-      bar(canvas, true, times[i][1], longest, i * GROUP + 2);
+      float row = 1 + GAP + i * GROUP;
+      write(canvas, names[i], 0, row);
+      bar(canvas, false, times[i][0], longest, row + 1);
+      bar(canvas, true, times[i][1], longest, row + 2);
     }
   }
 

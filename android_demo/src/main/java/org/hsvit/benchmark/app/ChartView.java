@@ -8,6 +8,7 @@ import android.text.TextUtils;
 import android.util.AttributeSet;
 import android.util.TypedValue;
 import android.view.View;
+import org.hsvit.benchmark.R;
 
 /**
  * A chart of an original and a mobile model, as high as its lines of text need.
@@ -30,12 +31,12 @@ abstract class ChartView extends View {
   ChartView(Context context, AttributeSet attributes) {
     super(context, attributes);
     text.setTextSize(pixels(TypedValue.COMPLEX_UNIT_SP, TEXT_SP));
-    text.setColor(Colours.of(context, android.R.attr.textColorPrimary));
+    text.setColor(context.getColor(R.color.text));
     line = 1.2f * text.getFontSpacing();
     hollow.setStyle(Paint.Style.STROKE);
     hollow.setStrokeWidth(pixels(TypedValue.COMPLEX_UNIT_DIP, STROKE_DP));
-    hollow.setColor(Colours.of(context, android.R.attr.textColorSecondary));
-    filled.setColor(Colours.of(context, android.R.attr.colorAccent));
+    hollow.setColor(context.getColor(R.color.original));
+    filled.setColor(context.getColor(R.color.mobile));
   }
 
   private float pixels(int unit, float value) {
@@ -81,6 +82,23 @@ abstract class ChartView extends View {
     canvas.drawRect(left + half, top + half, right - half, bottom - half, mobile ? filled : hollow);
   }
 
+  /** Draws the line that bars stand on. */
+  final void floor(Canvas canvas, float y) {
+    canvas.drawLine(0, y, getWidth(), y, hollow);
+  }
+
+  /** Says on a line which bars are whose. */
+  final void legend(Canvas canvas, SavedReport.Compared pair, float line) {
+    entry(canvas, false, getResources().getString(R.string.results_original), 0, line);
+    entry(canvas, true, pair.mobile.title(), getWidth() / 2f, line);
+  }
+
+  private void entry(Canvas canvas, boolean mobile, String name, float from, float number) {
+    float top = (number + 0.25f) * line;
+    bar(canvas, mobile, from, top, from + line / 2, top + line / 2);
+    write(canvas, name, from + 0.8f * line, number);
+  }
+
   /** Writes on a line, from so far from the start on. */
   final void write(Canvas canvas, String words, float from, float line) {
     draw(canvas, words, from, line, isRtl() ? Paint.Align.RIGHT : Paint.Align.LEFT);
@@ -94,7 +112,8 @@ abstract class ChartView extends View {
   private void draw(Canvas canvas, String words, float from, float number, Paint.Align align) {
     text.setTextAlign(align);
     float baseline = number * line + (line - text.descent() - text.ascent()) / 2;
-    String fitting = TextUtils.ellipsize(words, text, getWidth(), TextUtils.TruncateAt.END).toString();
+    float room = from < getWidth() ? getWidth() - from : from;
+    String fitting = TextUtils.ellipsize(words, text, room, TextUtils.TruncateAt.END).toString();
     canvas.drawText(fitting, mirrored(from), baseline, text);
   }
 

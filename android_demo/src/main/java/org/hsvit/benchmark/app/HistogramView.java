@@ -10,7 +10,7 @@ import org.hsvit.benchmark.R;
 public final class HistogramView extends ChartView {
   private static final int BINS = 40;
   private static final float HEIGHT = 3; // of the highest bar, lines
-  private static final float LANE = 1 + HEIGHT; // its name and the bars
+  private static final float LANE = 1.3f + HEIGHT; // its name and the bars
 
   public HistogramView(Context context, AttributeSet attributes) {
     super(context, attributes);
@@ -43,14 +43,14 @@ public final class HistogramView extends ChartView {
     int[] counts = counts(model.samples, least, most, BINS);
     int highest = Math.max(1, Arrays.stream(counts).max().orElse(1));
     float width = (float) getWidth() / BINS;
-    float floor = (top + LANE) * line - 1;
+    float floor = (top + LANE - 0.2f) * line;
     for (int i = 0; i < BINS; i++) {
       if (counts[i] > 0) {
         float height = HEIGHT * line * counts[i] / highest;
         bar(canvas, mobile, i * width, floor - height, (i + 1) * width, floor);
       }
     }
-    bar(canvas, true, 0, floor, getWidth(), floor + 1);
+    floor(canvas, floor);
   }
 
   /** Samples in each of equal bins. What is longer than most is in the last: it would squeeze the others. */

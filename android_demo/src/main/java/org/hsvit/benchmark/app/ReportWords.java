@@ -2,6 +2,7 @@ package org.hsvit.benchmark.app;
 
 import android.content.res.Resources;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.StringJoiner;
 import org.hsvit.benchmark.R;
@@ -39,13 +40,14 @@ final class ReportWords {
     if (report.data != null) {
       lines.add(report.data);
     }
-    lines.add(resources.getString(R.string.results_device, orUnknown(report.device), orUnknown(report.osVersion)));
+    String os = orUnknown(report.osVersion);
+    lines.add(resources.getString(R.string.results_device, orUnknown(report.device), os));
     lines.add(
         resources.getString(
             R.string.results_settings,
-            resources.getQuantityString(R.plurals.results_threads, report.threads, report.threads),
-            resources.getQuantityString(R.plurals.results_blocks, report.blocks, report.blocks),
-            resources.getQuantityString(R.plurals.results_runs, report.runs, report.runs)));
+            count(R.plurals.results_threads, report.threads),
+            count(R.plurals.results_blocks, report.blocks),
+            count(R.plurals.results_runs, report.runs)));
     return lines.toString();
   }
 
@@ -132,7 +134,8 @@ final class ReportWords {
       return text(R.string.results_agreement_unknown);
     }
     String share = Words.percent(resources, pair.agreement);
-    return resources.getQuantityString(R.plurals.results_agreement, pair.images, share, pair.images);
+    return resources.getString(
+        R.string.results_agreement, share, count(R.plurals.results_images, pair.images));
   }
 
   /** Heat and battery, before and after. */
@@ -167,14 +170,17 @@ final class ReportWords {
   /** What the histogram says. */
   String histogram(SavedReport.Compared pair) {
     return resources.getString(
-        R.string.results_histogram, spread(pair.original.samples), pair.mobile.title(), spread(pair.mobile.samples));
+        R.string.results_histogram,
+        spread(pair.original.samples),
+        pair.mobile.title(),
+        spread(pair.mobile.samples));
   }
 
   private String spread(double[] samples) {
-    double least = java.util.Arrays.stream(samples).min().orElse(0);
-    double most = java.util.Arrays.stream(samples).max().orElse(0);
-    return resources.getQuantityString(
-        R.plurals.results_spread, samples.length, samples.length, time(least), time(most));
+    double least = Arrays.stream(samples).min().orElse(0);
+    double most = Arrays.stream(samples).max().orElse(0);
+    String runs = count(R.plurals.results_runs, samples.length);
+    return resources.getString(R.string.results_spread, runs, time(least), time(most));
   }
 
   /** All of it, to be shared. */
@@ -197,8 +203,14 @@ final class ReportWords {
     return lines.toString();
   }
 
+  private String count(int plurals, int number) {
+    return resources.getQuantityString(plurals, number, Words.count(resources, number));
+  }
+
   private String time(Double milliseconds) {
-    return milliseconds == null ? text(R.string.results_unknown) : Words.milliseconds(resources, milliseconds);
+    return milliseconds == null
+        ? text(R.string.results_unknown)
+        : Words.milliseconds(resources, milliseconds);
   }
 
   private String size(Long bytes) {

@@ -2,7 +2,6 @@ package org.hsvit.benchmark.app;
 
 import android.content.ContentProvider;
 import android.content.ContentValues;
-import android.content.Context;
 import android.database.Cursor;
 import android.database.MatrixCursor;
 import android.net.Uri;
@@ -17,11 +16,6 @@ public final class ReportsProvider extends ContentProvider {
   private static final String AUTHORITY = "org.hsvit.benchmark.reports";
   private static final String TYPE = "application/json";
 
-  /** Where the reports are. */
-  static File folder(Context context) {
-    return new File(context.getExternalFilesDir(null), "reports");
-  }
-
   /** The address of a report. */
   static Uri uri(File report) {
     return new Uri.Builder().scheme("content").authority(AUTHORITY).appendPath(report.getName()).build();
@@ -34,7 +28,7 @@ public final class ReportsProvider extends ContentProvider {
    */
   private File file(Uri uri) throws FileNotFoundException {
     try {
-      File folder = folder(getContext()).getCanonicalFile();
+      File folder = Folders.reports(getContext()).getCanonicalFile();
       File file = new File(folder, String.join("/", uri.getPathSegments())).getCanonicalFile();
       if (folder.equals(file.getParentFile()) && file.getName().endsWith(".json") && file.isFile()) {
         return file;

@@ -16,12 +16,14 @@ public final class ResultsActivity extends Activity {
   /** Absolute path of the report, in the app's folder of reports. */
   static final String REPORT = "report";
 
+  /** Three columns have no room for letters larger than that. */
+  private static final float LARGE = 1.4f;
+
   private ReportWords words;
 
   @Override
   protected void onCreate(Bundle state) {
     super.onCreate(state);
-    setTitle(R.string.results_title);
     setContentView(R.layout.activity_results);
     words = new ReportWords(getResources());
     String path = getIntent().getStringExtra(REPORT);
@@ -37,8 +39,8 @@ public final class ResultsActivity extends Activity {
 
   private void show(File file, SavedReport report) {
     text(R.id.setup, words.setup(report));
-    list(R.id.failures, R.string.results_failures, words.failures(report));
-    list(R.id.warnings, R.string.results_warnings, words.warnings(report));
+    notes(R.id.failures, R.id.failures_list, words.failures(report));
+    notes(R.id.warnings, R.id.warnings_list, words.warnings(report));
     ViewGroup cards = findViewById(R.id.pairs);
     for (SavedReport.Compared pair : report.pairs) {
       cards.addView(card(cards, pair));
@@ -50,26 +52,28 @@ public final class ResultsActivity extends Activity {
 
   private View card(ViewGroup cards, SavedReport.Compared pair) {
     View card = LayoutInflater.from(this).inflate(R.layout.result_pair, cards, false);
-    text(card.findViewById(R.id.title), getString(R.string.results_pair, pair.mobile.name, pair.original.name));
+    String title = getString(R.string.results_pair, pair.mobile.name, pair.original.name);
+    text(card.findViewById(R.id.title), title);
     text(card.findViewById(R.id.alarm), words.alarm(pair));
     text(card.findViewById(R.id.ratio), words.ratio(pair));
     ViewGroup table = card.findViewById(R.id.table);
     String original = getString(R.string.results_original);
-    row(table, "", original, pair.mobile.title()).setImportantForAccessibility(
-        View.IMPORTANT_FOR_ACCESSIBILITY_NO_HIDE_DESCENDANTS);
+    row(table, "", original, pair.mobile.title())
+        .setImportantForAccessibility(View.IMPORTANT_FOR_ACCESSIBILITY_NO_HIDE_DESCENDANTS);
     for (ReportWords.Row row : words.rows(pair)) {
       row(table, row.name, row.original, row.mobile).setContentDescription(row.sentence);
     }
     text(card.findViewById(R.id.agreement), words.agreement(pair));
     card.<BarsView>findViewById(R.id.bars).show(pair, words.bars(pair));
-    HistogramView histogram = card.findViewById(R.id.histogram);
-    histogram.show(pair, words.histogram(pair));
+    card.<HistogramView>findViewById(R.id.histogram).show(pair, words.histogram(pair));
     text(card.findViewById(R.id.states), words.states(pair));
     return card;
   }
 
   private View row(ViewGroup table, String name, String original, String mobile) {
-    View row = LayoutInflater.from(this).inflate(R.layout.result_row, table, false);
+    boolean large = getResources().getConfiguration().fontScale > LARGE;
+    int layout = large ? R.layout.result_row_large : R.layout.result_row;
+    View row = LayoutInflater.from(this).inflate(layout, table, false);
     row.<TextView>findViewById(R.id.name).setText(name);
     row.<TextView>findViewById(R.id.original).setText(original);
     row.<TextView>findViewById(R.id.mobile).setText(mobile);
@@ -77,8 +81,9 @@ public final class ResultsActivity extends Activity {
     return row;
   }
 
-  private void list(int view, int title, List<String> lines) {
-    text(view, lines.isEmpty() ? null : getString(title) + "\n" + String.join("\n", lines));
+  private void notes(int section, int list, List<String> lines) {
+    findViewById(section).setVisibility(lines.isEmpty() ? View.GONE : View.VISIBLE);
+    text(list, String.join("\n", lines));
   }
 
   private void text(int view, String text) {

@@ -26,7 +26,7 @@ final class Share {
   static void text(Context context, String text) {
     Intent intent = new Intent(Intent.ACTION_SEND);
     intent.setType("text/plain");
-    intent.putExtra(Intent.EXTRA_SUBJECT, context.getString(R.string.results_title));
+    intent.putExtra(Intent.EXTRA_SUBJECT, context.getString(R.string.results));
     intent.putExtra(Intent.EXTRA_TEXT, text);
     choose(context, intent);
   }

@@ -7,11 +7,15 @@ import java.text.NumberFormat;
 import java.util.Locale;
 import org.hsvit.benchmark.R;
 
-/** Numbers as the user's language writes them, with three digits that count. */
+/** Numbers as the language of the app's texts writes them, with three digits that count. */
 final class Words {
   private static final double MB = 1e6;
 
   private Words() {}
+
+  static String count(Resources resources, int value) {
+    return NumberFormat.getInstance(locale(resources)).format(value);
+  }
 
   static String milliseconds(Resources resources, double value) {
     return resources.getString(R.string.number_ms, number(resources, value));
@@ -43,6 +47,6 @@ final class Words {
   }
 
   private static Locale locale(Resources resources) {
-    return resources.getConfiguration().getLocales().get(0);
+    return Locale.forLanguageTag(resources.getString(R.string.language));
   }
 }

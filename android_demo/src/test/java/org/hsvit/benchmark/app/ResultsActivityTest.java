@@ -37,7 +37,7 @@ public class ResultsActivityTest {
   /** The report that Python's tests read too: a right pair, one with wrong answers, one that failed. */
   @Before
   public void keepReport() throws Exception {
-    report = new File(ReportsProvider.folder(app), "run1.json");
+    report = new File(Folders.reports(app), "run1.json");
     report.getParentFile().mkdirs();
     Files.copy(new File("../tests/export/data/phone_report.json").toPath(), report.toPath());
   }
