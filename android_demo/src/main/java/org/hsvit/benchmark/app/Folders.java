@@ -17,6 +17,17 @@ final class Folders {
     return of(context, "reports");
   }
 
+  /** Deletes a file, or a folder and all that it holds. */
+  static void delete(File file) {
+    File[] files = file.listFiles();
+    if (files != null) {
+      for (File inner : files) {
+        delete(inner);
+      }
+    }
+    file.delete();
+  }
+
   private static File of(Context context, String name) {
     File folder = context.getExternalFilesDir(name);
     return folder == null ? new File(context.getFilesDir(), name) : folder; // null while it is not mounted

@@ -48,7 +48,9 @@ final class Library {
     if (names != null) {
       Arrays.sort(names);
       for (String name : names) {
-        entries.add(entry(context, name));
+        if (!name.startsWith(".")) {
+          entries.add(entry(context, name));
+        }
       }
     }
     return entries;
@@ -63,6 +65,9 @@ final class Library {
    */
   static Bundle open(Context context, String key) throws IOException {
     if (key.equals(OWN)) {
+      if (!hasOwn(context)) {
+        throw new FileNotFoundException("the app was built without a bundle");
+      }
       return Bundle.read(new AssetSource(context.getAssets(), ASSETS));
     }
     File folder = new File(Folders.bundles(context), key);
@@ -70,6 +75,11 @@ final class Library {
       throw new FileNotFoundException("there is no bundle " + key);
     }
     return Bundle.read(new FolderSource(folder));
+  }
+
+  /** Deletes a bundle that was pushed or added. */
+  static void remove(Context context, String key) {
+    Folders.delete(new File(Folders.bundles(context), key));
   }
 
   private static Entry entry(Context context, String key) {

@@ -1,6 +1,213 @@
 package org.hsvit.benchmark.app;
 
 import android.app.Activity;
+import android.app.AlertDialog;
+import android.content.ActivityNotFoundException;
+import android.content.ClipData;
+import android.content.Intent;
+import android.net.Uri;
+import android.os.Bundle;
+import android.view.View;
+import android.view.WindowManager;
+import android.widget.TextView;
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.measure.Settings;
 
-/** The first screen. */
-public final class MainActivity extends Activity {}
+/** The first screen: what to measure and how, the run in progress, earlier reports. */
+public final class MainActivity extends Activity implements RunHolder.Observer, PairsPanel.Actions {
+  private static final int ADD = 1;
+  private static final String NOTICE = "notice";
+
+  private BenchmarkApplication app;
+  private PairsPanel pairs;
+  private SettingsPanel settings;
+  private ReportsPanel reports;
+  private RunPanel foot;
+  private String notice;
+
+  @Override
+  protected void onCreate(Bundle state) {
+    super.onCreate(state);
+    setContentView(R.layout.main);
+    app = BenchmarkApplication.of(this);
+    pairs = new PairsPanel(findViewById(R.id.bundles), this);
+    settings = new SettingsPanel(findViewById(R.id.settings));
+    reports = new ReportsPanel(findViewById(R.id.reports), findViewById(R.id.no_reports), this::open);
+    foot = new RunPanel(this, this::start, this::cancel, this::open);
+    findViewById(R.id.add).setOnClickListener(view -> pick());
+    if (state == null) {
+      autorun(getIntent());
+    } else {
+      pairs.restore(state);
+      settings.restore(state);
+      notice(state.getString(NOTICE));
+    }
+  }
+
+  @Override
+  protected void onNewIntent(Intent intent) {
+    super.onNewIntent(intent);
+    autorun(intent);
+  }
+
+  private void autorun(Intent intent) {
+    if (Autorun.isAskedBy(intent)) {
+      String problem = Autorun.start(app, intent);
+      notice(problem == null ? null : getString(R.string.not_started) + "\n" + problem);
+    }
+  }
+
+  @Override
+  protected void onStart() {
+    super.onStart();
+    app.runs().add(this);
+    app.additions().observe(this::onAddition);
+    onRunChanged(app.runs().run());
+    onAddition();
+  }
+
+  /** Out of sight, a phone slows an app down: nothing is measured there. Turning the phone is not leaving. */
+  @Override
+  protected void onStop() {
+    super.onStop();
+    app.runs().remove(this);
+    app.additions().observe(null);
+    if (!isChangingConfigurations()) {
+      app.runs().cancel(getString(R.string.reason_left));
+    }
+  }
+
+  @Override
+  protected void onSaveInstanceState(Bundle state) {
+    super.onSaveInstanceState(state);
+    pairs.save(state);
+    settings.save(state);
+    state.putString(NOTICE, notice);
+  }
+
+  private void listBundles() {
+    app.inBackground(() -> Library.list(app), this::show);
+  }
+
+  private void show(List<Library.Entry> entries) {
+    pairs.show(entries);
+    TextView note = findViewById(R.id.models_note);
+    note.setVisibility(entries.size() == 1 ? View.GONE : View.VISIBLE);
+    note.setText(entries.isEmpty() ? R.string.no_bundles : R.string.one_bundle);
+  }
+
+  @Override
+  public void onRunChanged(Run run) {
+    boolean running = app.runs().isRunning();
+    if (running) {
+      getWindow().addFlags(WindowManager.LayoutParams.FLAG_KEEP_SCREEN_ON);
+    } else {
+      getWindow().clearFlags(WindowManager.LayoutParams.FLAG_KEEP_SCREEN_ON);
+      reports.show(ReportsPanel.list(Folders.reports(this)));
+    }
+    pairs.setEnabled(!running);
+    settings.setEnabled(!running);
+    reports.setEnabled(!running);
+    findViewById(R.id.add).setEnabled(!running && !app.additions().isBusy());
+    foot.show(run, pairs.pairs().size());
+  }
+
+  @Override
+  public void onChosen() {
+    foot.show(app.runs().run(), pairs.pairs().size());
+  }
+
+  private void start() {
+    Settings asked;
+    try {
+      asked = settings.read();
+    } catch (IllegalArgumentException error) {
+      notice(getString(R.string.settings_wrong, error.getMessage()));
+      return;
+    }
+    notice(null);
+    app.runs().start(RunHolder.newId(), pairs.bundle(), pairs.pairs(), asked);
+  }
+
+  private void cancel() {
+    app.runs().cancel(getString(R.string.reason_user));
+  }
+
+  private void open(File report) {
+    startActivity(new Intent(this, ResultsActivity.class).putExtra("report", report.getAbsolutePath()));
+  }
+
+  @Override
+  public void classify(Library.Entry entry) {
+    startActivity(new Intent().setClassName(this, "org.hsvit.benchmark.app.ClassifyActivity").putExtra("bundle", entry.key));
+  }
+
+  @Override
+  public void remove(Library.Entry entry) {
+    String name = entry.bundle == null ? entry.key : entry.bundle.name();
+    new AlertDialog.Builder(this)
+        .setMessage(getString(R.string.remove_question, name))
+        .setNegativeButton(R.string.keep, null)
+        .setPositiveButton(
+            R.string.remove,
+            (dialog, button) -> {
+              Library.remove(this, entry.key);
+              listBundles();
+            })
+        .show();
+  }
+
+  private void pick() {
+    Intent intent = new Intent(Intent.ACTION_OPEN_DOCUMENT);
+    intent.addCategory(Intent.CATEGORY_OPENABLE).setType("*/*"); // nobody has a type for .tflite
+    intent.putExtra(Intent.EXTRA_ALLOW_MULTIPLE, true);
+    try {
+      startActivityForResult(intent, ADD);
+    } catch (ActivityNotFoundException error) {
+      notice(getString(R.string.no_picker));
+    }
+  }
+
+  @Override
+  protected void onActivityResult(int request, int result, Intent data) {
+    if (request == ADD && result == RESULT_OK && data != null) {
+      List<Uri> picked = new ArrayList<>();
+      ClipData several = data.getClipData();
+      for (int i = 0; several != null && i < several.getItemCount(); i++) {
+        picked.add(several.getItemAt(i).getUri());
+      }
+      if (several == null && data.getData() != null) {
+        picked.add(data.getData());
+      }
+      if (!picked.isEmpty()) {
+        app.additions().add(picked);
+        onAddition();
+      }
+    }
+  }
+
+  private void onAddition() {
+    String said = app.additions().takeSaid();
+    if (said != null) {
+      notice(said);
+    }
+    findViewById(R.id.add).setEnabled(!app.additions().isBusy() && !app.runs().isRunning());
+    if (!app.additions().isBusy()) {
+      listBundles();
+    }
+  }
+
+  /** Tells the user something, above all else; null for nothing. */
+  private void notice(String text) {
+    notice = text;
+    TextView view = findViewById(R.id.notice);
+    view.setText(text);
+    view.setVisibility(text == null ? View.GONE : View.VISIBLE);
+    if (text != null) {
+      findViewById(R.id.scroll).scrollTo(0, 0);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package org.hsvit.benchmark.app;
+
+import android.content.ContentResolver;
+import android.content.Context;
+import android.database.Cursor;
+import android.net.Uri;
+import android.provider.OpenableColumns;
+import android.system.ErrnoException;
+import android.system.OsConstants;
+import java.io.File;
+import java.io.FileNotFoundException;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.BundleException;
+import org.hsvit.benchmark.measure.ModelException;
+
+/**
+ * Adds files that the user picked: copies them, and makes a bundle of them.
+ *
+ * <p>All or nothing: the bundle gets its place when the runtime has taken every file.
+ */
+final class Adding {
+  /** What kept the files out, told to the user. */
+  static final class Refusal extends Exception {
+    Refusal(String message) {
+      super(message);
+    }
+  }
+
+  private static final byte[] MAGIC = {'T', 'F', 'L', '3'};
+  private static final int MAGIC_AT = 4;
+
+  private final Context context;
+  private final Phone.Describer describer;
+
+  Adding(Context context, Phone.Describer describer) {
+    this.context = context;
+    this.describer = describer;
+  }
+
+  /**
+   * Adds files as one bundle. Not for the main thread.
+   *
+   * @return what to tell the user
+   * @throws Refusal one of them cannot be used, or there is no room; nothing was added
+   */
+  String add(List<Uri> uris) throws Refusal {
+    File working = new File(Folders.bundles(context), ".adding");
+    Folders.delete(working);
+    try {
+      return add(uris, working);
+    } finally {
+      Folders.delete(working);
+    }
+  }
+
+  private String add(List<Uri> uris, File working) throws Refusal {
+    String bundle = unusedName(nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
+    File folder = new File(working, bundle);
+    if (!folder.mkdirs()) {
+      throw new Refusal(context.getString(R.string.add_not_written, folder));
+    }
+    List<File> files = new ArrayList<>();
+    for (Uri uri : uris) {
+      files.add(copy(uri, folder));
+    }
+    files.sort(Comparator.comparing(File::length).reversed());
+    List<String> names = new ArrayList<>();
+    for (File file : files) {
+      names.add(file.getName());
+    }
+    describe(folder, names);
+    if (!folder.renameTo(new File(Folders.bundles(context), bundle))) {
+      throw new Refusal(context.getString(R.string.add_not_written, folder));
+    }
+    return context.getResources().getQuantityString(R.plurals.added, names.size(), names.size(), names.get(0));
+  }
+
+  private void describe(File folder, List<String> names) throws Refusal {
+    try {
+      describer.describe(folder, names);
+    } catch (ModelException error) {
+      throw new Refusal(context.getString(R.string.add_refused, error.file, error.getMessage()));
+    } catch (BundleException error) {
+      throw new Refusal(context.getString(R.string.add_no_classifiers, error.getMessage()));
+    } catch (IOException error) {
+      throw refusal(R.string.add_not_written, error);
+    }
+  }
+
+  /** A name that no bundle has yet. */
+  private String unusedName(String name) {
+    String free = name;
+    for (int i = 2; new File(Folders.bundles(context), free).exists(); i++) {
+      free = name + " " + i;
+    }
+    return free;
+  }
+
+  private File copy(Uri uri, File folder) throws Refusal {
+    String name = nameOf(uri);
+    File file = new File(folder, name);
+    for (int i = 2; file.exists(); i++) {
+      file = new File(folder, i + " " + name);
+    }
+    try (InputStream from = open(uri)) {
+      copy(from, file, name);
+      return file;
+    } catch (IOException | SecurityException error) {
+      if (isFull(error)) {
+        throw new Refusal(context.getString(R.string.disk_full));
+      }
+      throw new Refusal(context.getString(R.string.add_unreadable, name, error.getMessage()));
+    }
+  }
+
+  private void copy(InputStream from, File file, String name) throws IOException, Refusal {
+    try (OutputStream to = new FileOutputStream(file)) {
+      byte[] buffer = new byte[1 << 16];
+      int count = fill(from, buffer);
+      if (!isModel(buffer, count)) {
+        throw new Refusal(context.getString(R.string.add_no_model, name));
+      }
+      for (; count > 0; count = fill(from, buffer)) {
+        to.write(buffer, 0, count);
+      }
+    }
+  }
+
+  /** Reads until the buffer is full or the file ends. */
+  private static int fill(InputStream from, byte[] buffer) throws IOException {
+    int filled = 0;
+    while (filled < buffer.length) {
+      int count = from.read(buffer, filled, buffer.length - filled);
+      if (count < 0) {
+        break;
+      }
+      filled += count;
+    }
+    return filled;
+  }
+
+  private static boolean isModel(byte[] start, int count) {
+    boolean is = count >= MAGIC_AT + MAGIC.length;
+    for (int i = 0; is && i < MAGIC.length; i++) {
+      is = start[MAGIC_AT + i] == MAGIC[i];
+    }
+    return is;
+  }
+
+  private InputStream open(Uri uri) throws IOException {
+    InputStream stream = context.getContentResolver().openInputStream(uri);
+    if (stream == null) {
+      throw new FileNotFoundException("its provider gives nothing");
+    }
+    return stream;
+  }
+
+  private Refusal refusal(int text, IOException error) {
+    return new Refusal(
+        isFull(error) ? context.getString(R.string.disk_full) : context.getString(text, error.getMessage()));
+  }
+
+  private static boolean isFull(Throwable error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ErrnoException && ((ErrnoException) cause).errno == OsConstants.ENOSPC) {
+        return true;
+      }
+      // What java.nio.file throws has no errno.
+      if (cause.getMessage() != null && cause.getMessage().contains("No space left on device")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The name that the user knows a file by, without what a file name may not hold. */
+  private String nameOf(Uri uri) {
+    String name = null;
+    ContentResolver resolver = context.getContentResolver();
+    String[] columns = {OpenableColumns.DISPLAY_NAME};
+    try (Cursor cursor = resolver.query(uri, columns, null, null, null)) {
+      if (cursor != null && cursor.moveToFirst()) {
+        name = cursor.getString(0);
+      }
+    } catch (RuntimeException error) {
+      name = null; // a provider that knows no names
+    }
+    name = name == null ? uri.getLastPathSegment() : name;
+    String plain = name == null ? "" : name.replaceAll("[^\\p{L}\\p{N}._ -]", "_").replaceFirst("^\\.+", "");
+    return plain.isEmpty() ? "model.tflite" : plain;
+  }
+}

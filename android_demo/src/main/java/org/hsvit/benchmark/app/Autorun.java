@@ -1,0 +1,117 @@
+package org.hsvit.benchmark.app;
+
+import android.content.Intent;
+import android.util.Log;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Settings;
+import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.Session.Status;
+
+/**
+ * Runs that a host starts by an intent and follows in the phone's log, as {@code python -m export.phone} does.
+ *
+ * <p>Lines {@code HSVIT_PROGRESS} tell how far a run is; one line {@code HSVIT_RESULT} ends it, whatever happens.
+ */
+final class Autorun implements RunHolder.Observer {
+  static final String TAG = "HsvitBenchmark";
+  private static final int LONGEST = 1000; // characters of a message, for the log cuts long lines
+
+  private final BenchmarkApplication app;
+  private final String id;
+  private int told = -1;
+
+  private Autorun(BenchmarkApplication app, String id) {
+    this.app = app;
+    this.id = id;
+  }
+
+  /** Whether an intent asks for a run. */
+  static boolean isAskedBy(Intent intent) {
+    return intent.getBooleanExtra("autorun", false)
+        && (intent.getFlags() & Intent.FLAG_ACTIVITY_LAUNCHED_FROM_HISTORY) == 0;
+  }
+
+  /**
+   * Starts the run that an intent asks for.
+   *
+   * @return why it was not started; null if it was
+   */
+  static String start(BenchmarkApplication app, Intent intent) {
+    String asked = intent.getStringExtra("run_id");
+    Autorun autorun = new Autorun(app, asked == null ? RunHolder.newId() : asked);
+    try {
+      autorun.start(intent);
+      return null;
+    } catch (IOException | IllegalArgumentException | IllegalStateException error) {
+      autorun.logResult(new Run.Ending(Status.FAILED, error.getMessage(), null, 0));
+      return error.getMessage();
+    }
+  }
+
+  private void start(Intent intent) throws IOException {
+    if (!id.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")) {
+      throw new IllegalArgumentException(
+          "run_id=" + id + " must be up to 100 letters, digits, '-', '_' and '.', and not begin with '.'");
+    }
+    String key = intent.getStringExtra("bundle");
+    Bundle bundle = Library.open(app, key == null ? Library.OWN : key);
+    List<Pair> pairs = pairs(bundle, intent.getStringExtra("pairs"));
+    Run run = app.runs().start(id, bundle, pairs, settings(intent));
+    app.runs().add(this);
+    onRunChanged(run);
+  }
+
+  private static List<Pair> pairs(Bundle bundle, String names) throws IOException {
+    if (names == null || names.equals("all")) {
+      return bundle.pairs();
+    }
+    List<Pair> pairs = new ArrayList<>();
+    for (String name : names.split(",")) {
+      pairs.add(bundle.pair(name.trim()));
+    }
+    return pairs;
+  }
+
+  private static Settings settings(Intent intent) {
+    Settings usual = Settings.DEFAULT;
+    return new Settings(
+        intent.getIntExtra("threads", usual.threads),
+        intent.getIntExtra("blocks", usual.blocks),
+        intent.getIntExtra("runs", usual.runs),
+        intent.getIntExtra("warmup", usual.warmup),
+        intent.getIntExtra("cooldown_ms", usual.cooldownMs),
+        Accelerator.CPU);
+  }
+
+  @Override
+  public void onRunChanged(Run run) {
+    if (run.ending() != null) {
+      app.runs().remove(this);
+      logResult(run.ending());
+    } else if (run.done() > told) {
+      told = run.done();
+      log("HSVIT_PROGRESS", "run_id", id, "done", told, "total", run.total());
+    }
+  }
+
+  private void logResult(Run.Ending ending) {
+    String message = ending.message.substring(0, Math.min(LONGEST, ending.message.length()));
+    log(
+        "HSVIT_RESULT",
+        "run_id", id,
+        "status", ending.status.name().toLowerCase(Locale.ROOT),
+        "report", ending.file == null ? null : ending.file.getAbsolutePath(),
+        "pairs", ending.measured,
+        "message", message);
+  }
+
+  private static void log(String kind, Object... fields) {
+    Log.i(TAG, kind + " " + Json.object(fields));
+  }
+}

@@ -1,0 +1,60 @@
+package org.hsvit.benchmark.app;
+
+import android.content.Context;
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Supplier;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.device.AddedModels;
+import org.hsvit.benchmark.device.AndroidMachine;
+import org.hsvit.benchmark.device.Bitmaps;
+import org.hsvit.benchmark.device.DeviceFacts;
+import org.hsvit.benchmark.device.TfLiteRunner;
+import org.hsvit.benchmark.measure.Machine;
+import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.PictureDecoder;
+import org.hsvit.benchmark.measure.RunnerFactory;
+import org.hsvit.benchmark.report.Device;
+
+/** What the screens need of the phone and its runtime: the one place where they meet the real ones. */
+final class Phone {
+  /** Makes a bundle of a folder's models, see {@link AddedModels#describe}. */
+  interface Describer {
+    Bundle describe(File folder, List<String> files) throws ModelException, IOException;
+  }
+
+  final RunnerFactory runners;
+  final PictureDecoder decoder;
+  final Machine machine;
+  final Describer describer;
+  private final Supplier<Device> device;
+
+  Phone(
+      RunnerFactory runners,
+      PictureDecoder decoder,
+      Machine machine,
+      Describer describer,
+      Supplier<Device> device) {
+    this.runners = runners;
+    this.decoder = decoder;
+    this.machine = machine;
+    this.describer = describer;
+    this.device = device;
+  }
+
+  /** This phone, with TensorFlow Lite. */
+  static Phone real(Context context) {
+    return new Phone(
+        TfLiteRunner::open,
+        new Bitmaps(),
+        new AndroidMachine(context),
+        AddedModels::describe,
+        () -> DeviceFacts.read(context));
+  }
+
+  /** Facts of the phone, read anew. */
+  Device device() {
+    return device.get();
+  }
+}

@@ -1,0 +1,86 @@
+package org.hsvit.benchmark.app;
+
+import android.os.Handler;
+import android.os.Looper;
+import java.io.File;
+import java.text.SimpleDateFormat;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.Locale;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.Settings;
+import org.hsvit.benchmark.report.Session;
+
+/** Holds the run in progress and, after it, the last one. Outlives the screens that show it. */
+final class RunHolder {
+  /** Hears of changes, on the main thread. */
+  interface Observer {
+    void onRunChanged(Run run);
+  }
+
+  private final BenchmarkApplication app;
+  private final Handler main = new Handler(Looper.getMainLooper());
+  private final List<Observer> observers = new ArrayList<>();
+  private Run run;
+
+  RunHolder(BenchmarkApplication app) {
+    this.app = app;
+  }
+
+  /** A name for a run, by which runs sort in time. */
+  static String newId() {
+    return new SimpleDateFormat("yyyyMMdd-HHmmss", Locale.ROOT).format(new Date());
+  }
+
+  /** The run in progress or the last one, null if there was none. */
+  Run run() {
+    return run;
+  }
+
+  boolean isRunning() {
+    return run != null && run.ending() == null;
+  }
+
+  /**
+   * Starts a run on a thread of its own.
+   *
+   * @throws IllegalStateException another is in progress
+   */
+  Run start(String id, Bundle bundle, List<Pair> pairs, Settings settings) {
+    if (isRunning()) {
+      throw new IllegalStateException("another run is in progress: " + run.id);
+    }
+    File report = new File(Folders.reports(app), id + ".json");
+    Benchmark benchmark = new Benchmark(bundle, app.phone.runners, app.phone.decoder, app.phone.machine);
+    Run started = new Run(id, pairs, settings, new Session(benchmark, app.phone.device(), report));
+    run = started;
+    new Thread(() -> started.measure(main::post, this::tell), "measuring").start();
+    tell();
+    return started;
+  }
+
+  /** Ends the run in progress, if there is one. */
+  void cancel(String reason) {
+    if (isRunning()) {
+      run.cancel(reason);
+      tell();
+    }
+  }
+
+  void add(Observer observer) {
+    observers.add(observer);
+  }
+
+  void remove(Observer observer) {
+    observers.remove(observer);
+  }
+
+  private void tell() {
+    for (Observer observer : new ArrayList<>(observers)) {
+      observer.onRunChanged(run);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package org.hsvit.benchmark.app;
+
+import android.os.Build;
+import android.os.Bundle;
+import android.view.LayoutInflater;
+import android.view.View;
+import android.view.ViewGroup;
+import android.widget.EditText;
+import android.widget.RadioGroup;
+import android.widget.TextView;
+import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Settings;
+
+/** The fields for {@link Settings}. */
+final class SettingsPanel {
+  private static final String STATE = "settings";
+
+  private final ViewGroup views;
+  private final EditText threads;
+  private final EditText blocks;
+  private final EditText runs;
+  private final EditText warmup;
+  private final EditText cooldown;
+  private final RadioGroup accelerators;
+
+  SettingsPanel(ViewGroup views) {
+    this.views = views;
+    Settings usual = Settings.DEFAULT;
+    threads = field(R.string.threads, usual.threads);
+    blocks = field(R.string.blocks, usual.blocks);
+    runs = field(R.string.runs, usual.runs);
+    warmup = field(R.string.warmup, usual.warmup);
+    cooldown = field(R.string.cooldown, usual.cooldownMs);
+    View choice = inflate(R.layout.choice);
+    accelerators = choice.findViewById(R.id.accelerators);
+    accelerators.check(R.id.cpu);
+    choice.setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE); // NNAPI came with 27
+  }
+
+  private EditText field(int label, int value) {
+    View row = inflate(R.layout.setting);
+    TextView text = row.findViewById(R.id.setting_label);
+    EditText field = row.findViewById(R.id.setting_value);
+    field.setId(View.generateViewId()); // a label is for the field of this id
+    text.setText(label);
+    text.setLabelFor(field.getId());
+    field.setText(String.valueOf(value));
+    return field;
+  }
+
+  private View inflate(int layout) {
+    View view = LayoutInflater.from(views.getContext()).inflate(layout, views, false);
+    views.addView(view);
+    return view;
+  }
+
+  /**
+   * What the fields say. A field that holds no number is marked.
+   *
+   * @throws IllegalArgumentException a field is empty, or out of its range
+   */
+  Settings read() {
+    Accelerator accelerator =
+        accelerators.getCheckedRadioButtonId() == R.id.npu ? Accelerator.NPU : Accelerator.CPU;
+    return new Settings(
+        number(threads), number(blocks), number(runs), number(warmup), number(cooldown), accelerator);
+  }
+
+  private int number(EditText field) {
+    try {
+      return Integer.parseInt(field.getText().toString());
+    } catch (NumberFormatException error) {
+      String message = views.getContext().getString(R.string.not_a_number);
+      field.setError(message);
+      field.requestFocus();
+      throw new IllegalArgumentException(message, error);
+    }
+  }
+
+  void setEnabled(boolean enabled) {
+    for (EditText field : fields()) {
+      field.setEnabled(enabled);
+    }
+    for (int i = 0; i < accelerators.getChildCount(); i++) {
+      accelerators.getChildAt(i).setEnabled(enabled);
+    }
+  }
+
+  void save(Bundle state) {
+    String[] texts = new String[fields().length];
+    for (int i = 0; i < texts.length; i++) {
+      texts[i] = fields()[i].getText().toString();
+    }
+    state.putStringArray(STATE, texts);
+  }
+
+  void restore(Bundle state) {
+    String[] texts = state.getStringArray(STATE);
+    for (int i = 0; texts != null && i < texts.length; i++) {
+      fields()[i].setText(texts[i]);
+    }
+  }
+
+  private EditText[] fields() {
+    return new EditText[] {threads, blocks, runs, warmup, cooldown};
+  }
+}

@@ -1,0 +1,98 @@
+package org.hsvit.benchmark.app;
+
+import static org.robolectric.Shadows.shadowOf;
+
+import android.os.Looper;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.RunnerFactory;
+import org.robolectric.RuntimeEnvironment;
+
+/** The app on a {@link FakePhone}, whose bundle lies in the folder {@link #KEY}. */
+final class AppFixture {
+  static final String KEY = "sums";
+
+  final BenchmarkApplication app = (BenchmarkApplication) RuntimeEnvironment.getApplication();
+  final FakePhone phone = new FakePhone();
+
+  private volatile CountDownLatch gate = new CountDownLatch(0);
+  private volatile String held;
+
+  AppFixture() {
+    RunnerFactory gated =
+        (model, source, settings) -> {
+          if (model.file.equals(held)) {
+            waitAtGate();
+          }
+          return phone.open(model, source, settings);
+        };
+    app.phone =
+        new Phone(gated, phone, phone, (folder, files) -> phone.bundle(), app.phone::device);
+  }
+
+  private void waitAtGate() {
+    try {
+      gate.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException error) {
+      throw new AssertionError(error);
+    }
+  }
+
+  /** From now on a model waits to be loaded, until {@link #letGo()}. */
+  void hold(String file) {
+    gate = new CountDownLatch(1);
+    held = file;
+  }
+
+  void letGo() {
+    gate.countDown();
+  }
+
+  /** Puts the phone's bundle where adb pushes it. */
+  AppFixture push() throws IOException {
+    return push(KEY);
+  }
+
+  AppFixture push(String key) throws IOException {
+    phone.bundle();
+    for (String file : phone.files.keySet()) {
+      write(key + "/" + file, phone.files.get(file));
+    }
+    return this;
+  }
+
+  /** Writes a file below the folder of bundles. */
+  void write(String path, byte[] content) throws IOException {
+    File file = new File(Folders.bundles(app), path);
+    Files.createDirectories(file.getParentFile().toPath());
+    Files.write(file.toPath(), content);
+  }
+
+  /** Lets the app work until something holds. */
+  void await(BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + 20_000_000_000L;
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > end) {
+        throw new AssertionError("nothing came of it in 20 s");
+      }
+      Thread.sleep(2);
+      shadowOf(Looper.getMainLooper()).idle();
+    }
+  }
+
+  /** Lets the app work until the run has ended. */
+  Run.Ending awaitEnding() throws InterruptedException {
+    await(() -> app.runs().run() != null && app.runs().run().ending() != null);
+    return app.runs().run().ending();
+  }
+
+  List<File> reports() {
+    return ReportsPanel.list(Folders.reports(app));
+  }
+}

@@ -1,0 +1,157 @@
+package org.hsvit.benchmark.app;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import android.content.Intent;
+import android.util.Log;
+import java.util.ArrayList;
+import java.util.List;
+import org.hsvit.benchmark.measure.FakePhone;
+import org.json.JSONObject;
+import org.junit.Before;
+import org.junit.Test;
+import org.junit.runner.RunWith;
+import org.robolectric.Robolectric;
+import org.robolectric.RobolectricTestRunner;
+import org.robolectric.android.controller.ActivityController;
+import org.robolectric.shadows.ShadowLog;
+
+/** Runs that a host starts and follows in the log. */
+@RunWith(RobolectricTestRunner.class)
+public class AutorunTest {
+  private final AppFixture fixture = new AppFixture();
+
+  @Before
+  public void push() throws Exception {
+    fixture.push();
+    ShadowLog.clear();
+  }
+
+  private static Intent intent(String pairs) {
+    return new Intent(Intent.ACTION_MAIN)
+        .putExtra("autorun", true)
+        .putExtra("pairs", pairs)
+        .putExtra("bundle", AppFixture.KEY)
+        .putExtra("run_id", "20260102-030405-abc")
+        .putExtra("blocks", 2)
+        .putExtra("runs", 3)
+        .putExtra("threads", 4);
+  }
+
+  private static ActivityController<MainActivity> open(Intent intent) {
+    return Robolectric.buildActivity(MainActivity.class, intent).setup();
+  }
+
+  private static List<JSONObject> logged(String kind) throws Exception {
+    List<JSONObject> lines = new ArrayList<>();
+    for (ShadowLog.LogItem item : ShadowLog.getLogsForTag("HsvitBenchmark")) {
+      if (item.msg.startsWith(kind + " ")) {
+        assertEquals(Log.INFO, item.type);
+        lines.add(new JSONObject(item.msg.substring(kind.length() + 1)));
+      }
+    }
+    return lines;
+  }
+
+  private JSONObject result() throws Exception {
+    List<JSONObject> results = logged("HSVIT_RESULT");
+    assertEquals(1, results.size());
+    return results.get(0);
+  }
+
+  @Test
+  public void aRunTellsItsProgressAndItsReport() throws Exception {
+    open(intent("dynamic,int8"));
+    fixture.awaitEnding();
+    JSONObject result = result();
+    assertEquals("20260102-030405-abc", result.getString("run_id"));
+    assertEquals("done", result.getString("status"));
+    assertEquals("", result.getString("message"));
+    assertEquals(2, result.getInt("pairs"));
+    assertEquals(fixture.reports().get(0).getAbsolutePath(), result.getString("report"));
+    assertEquals("20260102-030405-abc.json", fixture.reports().get(0).getName());
+    List<JSONObject> progress = logged("HSVIT_PROGRESS");
+    assertEquals(9, progress.size());
+    for (int i = 0; i < progress.size(); i++) {
+      assertEquals(i, progress.get(i).getInt("done"));
+      assertEquals(8, progress.get(i).getInt("total"));
+    }
+    assertEquals("dynamic", fixture.app.runs().run().pairs.get(0).name);
+  }
+
+  @Test
+  public void whatCannotBeRunFailsWithAReason() throws Exception {
+    open(intent("int4"));
+    JSONObject result = result();
+    assertEquals("failed", result.getString("status"));
+    assertEquals("bundle sums has no pair int4, it has int8, dynamic", result.getString("message"));
+    assertTrue(result.isNull("report"));
+    assertEquals(0, result.getInt("pairs"));
+  }
+
+  @Test
+  public void badExtrasFailWithAReason() throws Exception {
+    assertEquals("there is no bundle ../files", message(intent("all").putExtra("bundle", "../files")));
+    assertEquals("there is no bundle none", message(intent("all").putExtra("bundle", "none")));
+    assertEquals("threads=0 must be from 1 to 64", message(intent("all").putExtra("threads", 0)));
+    String id = message(intent("all").putExtra("run_id", "../x"));
+    assertTrue(id, id.startsWith("run_id=../x must be"));
+    Intent own = intent("all");
+    own.removeExtra("bundle");
+    assertEquals("the app was built without a bundle", message(own));
+    assertEquals(List.of(), fixture.reports());
+  }
+
+  private String message(Intent intent) throws Exception {
+    ShadowLog.clear();
+    ActivityController<MainActivity> controller = open(intent);
+    String message = result().getString("message");
+    assertTrue(Screen.text(controller.get()).contains("The run was not started\n" + message));
+    return message;
+  }
+
+  @Test
+  public void aSecondRunIsRefusedAndTheFirstGoesOn() throws Exception {
+    fixture.hold(FakePhone.ORIGINAL);
+    ActivityController<MainActivity> controller = open(intent("all"));
+    controller.newIntent(intent("all").putExtra("run_id", "second"));
+    JSONObject refused = result();
+    assertEquals("second", refused.getString("run_id"));
+    assertEquals("another run is in progress: 20260102-030405-abc", refused.getString("message"));
+    fixture.letGo();
+    fixture.awaitEnding();
+    assertEquals(2, logged("HSVIT_RESULT").size());
+    controller.newIntent(intent("all").putExtra("run_id", "third"));
+    assertEquals("third", fixture.app.runs().run().id);
+    fixture.awaitEnding();
+    assertEquals("done", logged("HSVIT_RESULT").get(2).getString("status"));
+  }
+
+  @Test
+  public void leavingTheAppIsTold() throws Exception {
+    fixture.hold(FakePhone.ORIGINAL);
+    ActivityController<MainActivity> controller = open(intent("all"));
+    controller.pause().stop();
+    fixture.letGo();
+    fixture.awaitEnding();
+    JSONObject result = result();
+    assertEquals("cancelled", result.getString("status"));
+    assertEquals(
+        "stopped: the app left the foreground; 0 of 2 pairs were measured", result.getString("message"));
+    assertTrue(result.isNull("report"));
+  }
+
+  @Test
+  public void anOldIntentStartsNothing() throws Exception {
+    ActivityController<MainActivity> controller = open(intent("int8"));
+    fixture.awaitEnding();
+    Run first = fixture.app.runs().run();
+    controller.recreate();
+    assertTrue(first == fixture.app.runs().run());
+    open(intent("int8").addFlags(Intent.FLAG_ACTIVITY_LAUNCHED_FROM_HISTORY));
+    assertFalse(fixture.app.runs().isRunning());
+    assertEquals(1, logged("HSVIT_RESULT").size());
+  }
+}

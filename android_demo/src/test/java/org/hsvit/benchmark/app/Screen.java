@@ -1,0 +1,86 @@
+package org.hsvit.benchmark.app;
+
+import android.app.Activity;
+import android.graphics.Bitmap;
+import android.graphics.Canvas;
+import android.view.View;
+import android.view.ViewGroup;
+import android.widget.TextView;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** Looks at what an activity shows. */
+final class Screen {
+  private Screen() {}
+
+  /** All visible views, in the order of drawing. */
+  static List<View> views(Activity activity) {
+    List<View> views = new ArrayList<>();
+    collect(activity.getWindow().getDecorView(), views);
+    return views;
+  }
+
+  private static void collect(View view, List<View> views) {
+    if (view.getVisibility() != View.VISIBLE) {
+      return;
+    }
+    views.add(view);
+    if (view instanceof ViewGroup) {
+      for (int i = 0; i < ((ViewGroup) view).getChildCount(); i++) {
+        collect(((ViewGroup) view).getChildAt(i), views);
+      }
+    }
+  }
+
+  /** The first visible view of a type that a condition holds for. */
+  static <T extends View> T find(Activity activity, Class<T> type, Predicate<T> condition) {
+    for (View view : views(activity)) {
+      if (type.isInstance(view) && condition.test(type.cast(view))) {
+        return type.cast(view);
+      }
+    }
+    throw new AssertionError("no such " + type.getSimpleName() + " in: " + text(activity));
+  }
+
+  /** The visible text, one view a line. */
+  static String text(Activity activity) {
+    StringBuilder text = new StringBuilder();
+    for (View view : views(activity)) {
+      if (view instanceof TextView) {
+        text.append(((TextView) view).getText()).append('\n');
+      }
+    }
+    return text.toString();
+  }
+
+  /** Draws the screen to target/screenshots/NAME.png, to be looked at. */
+  static void shoot(Activity activity, String name) throws IOException {
+    View view = activity.getWindow().getDecorView();
+    Bitmap bitmap = Bitmap.createBitmap(view.getWidth(), view.getHeight(), Bitmap.Config.ARGB_8888);
+    view.draw(new Canvas(bitmap));
+    File folder = new File("target/screenshots");
+    folder.mkdirs();
+    try (FileOutputStream stream = new FileOutputStream(new File(folder, name + ".png"))) {
+      bitmap.compress(Bitmap.CompressFormat.PNG, 100, stream);
+    }
+  }
+
+  /** Texts that do not fit into their views. */
+  static List<String> cut(Activity activity) {
+    List<String> cut = new ArrayList<>();
+    for (View view : views(activity)) {
+      if (view instanceof TextView && ((TextView) view).getLayout() != null) {
+        TextView text = (TextView) view;
+        int room = text.getHeight() - text.getCompoundPaddingTop() - text.getCompoundPaddingBottom();
+        if (text.getLayout().getHeight() > room) {
+          cut.add(text.getText().toString());
+        }
+      }
+    }
+    return cut;
+  }
+}
