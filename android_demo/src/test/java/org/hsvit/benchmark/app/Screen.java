@@ -1,14 +1,9 @@
 package org.hsvit.benchmark.app;
 
 import android.app.Activity;
-import android.graphics.Bitmap;
-import android.graphics.Canvas;
 import android.view.View;
 import android.view.ViewGroup;
 import android.widget.TextView;
-import java.io.File;
-import java.io.FileOutputStream;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -55,18 +50,6 @@ final class Screen {
       }
     }
     return text.toString();
-  }
-
-  /** Draws the screen to target/screenshots/NAME.png, to be looked at. */
-  static void shoot(Activity activity, String name) throws IOException {
-    View view = activity.getWindow().getDecorView();
-    Bitmap bitmap = Bitmap.createBitmap(view.getWidth(), view.getHeight(), Bitmap.Config.ARGB_8888);
-    view.draw(new Canvas(bitmap));
-    File folder = new File("target/screenshots");
-    folder.mkdirs();
-    try (FileOutputStream stream = new FileOutputStream(new File(folder, name + ".png"))) {
-      bitmap.compress(Bitmap.CompressFormat.PNG, 100, stream);
-    }
   }
 
   /** Texts that do not fit into their views. */
