@@ -142,8 +142,8 @@ final class ReportWords {
   String states(SavedReport.Compared pair) {
     State before = pair.before;
     State after = pair.after;
-    String heat =
-        resources.getString(R.string.results_heat, heat(before.thermalStatus), heat(after.thermalStatus));
+    String first = heat(before.thermalStatus);
+    String heat = resources.getString(R.string.results_heat, first, heat(after.thermalStatus));
     String battery = resources.getString(R.string.results_battery, battery(before), battery(after));
     String charging = Boolean.TRUE.equals(after.charging) ? "\n" + text(R.string.results_charging) : "";
     return heat + "\n" + battery + charging;
@@ -151,7 +151,8 @@ final class ReportWords {
 
   private String heat(Integer status) {
     String[] names = resources.getStringArray(R.array.results_heat_names);
-    return status == null || status >= names.length ? text(R.string.results_unknown) : names[status];
+    boolean known = status != null && 0 <= status && status < names.length;
+    return known ? names[status] : text(R.string.results_unknown);
   }
 
   private String battery(State state) {

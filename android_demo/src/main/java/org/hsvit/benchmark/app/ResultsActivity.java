@@ -74,7 +74,7 @@ public final class ResultsActivity extends Activity {
     boolean large = getResources().getConfiguration().fontScale > LARGE;
     int layout = large ? R.layout.result_row_large : R.layout.result_row;
     View row = LayoutInflater.from(this).inflate(layout, table, false);
-    row.<TextView>findViewById(R.id.name).setText(name);
+    text(row.findViewById(R.id.name), large && name.isEmpty() ? null : name);
     row.<TextView>findViewById(R.id.original).setText(original);
     row.<TextView>findViewById(R.id.mobile).setText(mobile);
     table.addView(row);

@@ -40,9 +40,9 @@ final class SavedReport {
       name = json.getString("name");
       bytes = json.isNull("bytes") ? null : json.getLong("bytes");
       JSONObject latency = json.getJSONObject("latency_ms");
-      p50 = latency.getDouble("p50");
-      p90 = latency.getDouble("p90");
-      p99 = latency.getDouble("p99");
+      p50 = real(latency, "p50");
+      p90 = real(latency, "p90");
+      p99 = real(latency, "p99");
       initMs = number(json, "init_ms");
       firstInferenceMs = number(json, "first_inference_ms");
       accuracy = number(json, "accuracy");
@@ -82,10 +82,10 @@ final class SavedReport {
       original = new Model(named(models, json.getString("original")), warnings);
       mobile = new Model(named(models, json.getString("mobile")), warnings);
       JSONObject interval = json.getJSONObject("ratio");
-      ratio = interval.getDouble("value");
+      ratio = real(interval, "value");
       low = number(interval, "low");
       high = number(interval, "high");
-      confidence = interval.getDouble("confidence");
+      confidence = real(interval, "confidence");
       JSONObject alike = json.optJSONObject("agreement");
       agreement = alike == null ? null : number(alike, "top1_agreement");
       images = alike == null ? 0 : alike.getInt("images");
@@ -177,14 +177,26 @@ final class SavedReport {
     List<Double> values = new ArrayList<>();
     for (int i = 0; i < rows.length(); i++) {
       for (int j = 0; j < rows.getJSONArray(i).length(); j++) {
-        values.add(rows.getJSONArray(i).getDouble(j));
+        values.add(real(rows.getJSONArray(i).getDouble(j)));
       }
     }
     return values.stream().mapToDouble(Double::doubleValue).toArray();
   }
 
   private static Double number(JSONObject json, String name) throws JSONException {
-    return json.isNull(name) ? null : json.getDouble(name);
+    return json.isNull(name) ? null : real(json, name);
+  }
+
+  private static double real(JSONObject json, String name) throws JSONException {
+    return real(json.getDouble(name));
+  }
+
+  /** Android's parser lets some NaN and infinity pass, which no report holds. */
+  private static double real(double value) throws JSONException {
+    if (Double.isNaN(value) || Double.isInfinite(value)) {
+      throw new JSONException("holds " + value);
+    }
+    return value;
   }
 
   private static String text(JSONObject json, String name) throws JSONException {

@@ -41,8 +41,9 @@ final class Words {
   static String number(Resources resources, double value) {
     BigDecimal rounded = new BigDecimal(value).round(new MathContext(3));
     NumberFormat format = NumberFormat.getInstance(locale(resources));
-    format.setMinimumFractionDigits(Math.max(0, 3 - rounded.precision() + rounded.scale()));
-    format.setMaximumFractionDigits(Math.max(0, rounded.scale()));
+    int digits = Math.max(0, rounded.scale()); // a 0 at the end counts too
+    format.setMinimumFractionDigits(digits);
+    format.setMaximumFractionDigits(digits);
     return format.format(rounded);
   }
 

@@ -1,8 +1,10 @@
 package org.hsvit.benchmark.app;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
+import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Application;
 import android.content.Intent;
@@ -10,12 +12,10 @@ import android.net.Uri;
 import android.view.View;
 import android.view.ViewGroup;
 import android.widget.TextView;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.R;
 import org.json.JSONObject;
@@ -25,98 +25,214 @@ import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
-import org.robolectric.Shadows;
 import org.robolectric.annotation.Config;
 
+/** The results screen, of the report that Python's tests read too: a right pair, a wrong one, a failure. */
 @RunWith(RobolectricTestRunner.class)
-@Config(qualifiers = "w360dp-h1720dp-xhdpi")
+@Config(qualifiers = "w360dp-h1900dp-xhdpi")
 public class ResultsActivityTest {
   private final Application app = RuntimeEnvironment.getApplication();
-  private File report;
+  private File file;
+  private JSONObject report;
 
-  /** The report that Python's tests read too: a right pair, one with wrong answers, one that failed. */
   @Before
   public void keepReport() throws Exception {
-    report = new File(Folders.reports(app), "run1.json");
-    report.getParentFile().mkdirs();
-    Files.copy(new File("../tests/export/data/phone_report.json").toPath(), report.toPath());
+    byte[] bytes = Files.readAllBytes(new File("../tests/export/data/phone_report.json").toPath());
+    report = new JSONObject(new String(bytes, StandardCharsets.UTF_8));
+    file = new File(Folders.reports(app), "run1.json");
+    Files.createDirectories(file.getParentFile().toPath());
+    Files.write(file.toPath(), bytes);
   }
 
   private ResultsActivity open() {
-    Intent intent = new Intent(app, ResultsActivity.class).putExtra("report", report.getPath());
+    Intent intent = new Intent(app, ResultsActivity.class).putExtra("report", file.getPath());
     return Robolectric.buildActivity(ResultsActivity.class, intent).setup().get();
   }
 
-  private void change(Change change) throws Exception {
-    JSONObject json = new JSONObject(new String(Files.readAllBytes(report.toPath()), StandardCharsets.UTF_8));
-    change.apply(json);
-    Files.write(report.toPath(), json.toString().getBytes(StandardCharsets.UTF_8));
+  private ResultsActivity openChanged() throws Exception {
+    Files.write(file.toPath(), report.toString().getBytes(StandardCharsets.UTF_8));
+    return open();
   }
 
-  private interface Change {
-    void apply(JSONObject report) throws Exception;
+  private JSONObject first(String list) throws Exception {
+    return report.getJSONArray(list).getJSONObject(0);
   }
 
-  /** All that can be seen, top down. */
-  static String seen(View view) {
-    List<String> texts = new ArrayList<>();
-    collect(view, texts);
-    return String.join("\n", texts);
+  private static View card(ResultsActivity activity, int position) {
+    return activity.<ViewGroup>findViewById(R.id.pairs).getChildAt(position);
   }
 
-  private static void collect(View view, List<String> texts) {
-    if (view.getVisibility() != View.VISIBLE) {
-      return;
-    }
-    if (view instanceof TextView) {
-      texts.add(((TextView) view).getText().toString());
-    }
-    for (int i = 0; view instanceof ViewGroup && i < ((ViewGroup) view).getChildCount(); i++) {
-      collect(((ViewGroup) view).getChildAt(i), texts);
-    }
-  }
-
-  private static ViewGroup card(ResultsActivity activity, int position) {
-    return (ViewGroup) activity.<ViewGroup>findViewById(R.id.pairs).getChildAt(position);
-  }
-
-  private static String row(ViewGroup card, int position) {
+  private static String row(View card, int position) {
     return card.<ViewGroup>findViewById(R.id.table).getChildAt(position).getContentDescription().toString();
+  }
+
+  private static String text(View card, int id) {
+    return card.<TextView>findViewById(id).getText().toString();
+  }
+
+  private static void assertContains(String part, String text) {
+    assertTrue(text, text.contains(part));
   }
 
   @Test
   public void aPairSaysWhatWasMeasured() throws Exception {
     ResultsActivity activity = open();
-    ViewGroup card = card(activity, 0);
-    String seen = seen(card);
-    assertTrue(seen, seen.contains("int8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508"));
+    String setup = "sums\nMaker Phone 7, Android 14\n1 thread, 6 alternating blocks of 20 runs\n";
+    assertContains(setup, Screen.text(activity));
+    View card = card(activity, 0);
+    assertEquals("int8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508", text(card, R.id.ratio));
     assertEquals("p50: original 2.10 ms, int8 1.05 ms", row(card, 1));
     assertEquals("p90: original 2.18 ms, int8 1.09 ms", row(card, 2));
     assertEquals("p99: original 2.20 ms, int8 1.10 ms", row(card, 3));
     assertEquals("Size: original 26 bytes, int8 22 bytes", row(card, 6));
     assertEquals("Accuracy: original 90%, int8 90%", row(card, 7));
     assertEquals("Answers: original ✓ right, int8 ✓ right", row(card, 8));
-    assertTrue(seen, seen.contains("Same answer to 100% of 10 images"));
-    assertTrue(seen, seen.contains("Battery: 81% before, 81% after"));
-    Screenshot.take(activity, "results_light");
+    assertEquals("Same answer to 100% of 10 images", text(card, R.id.agreement));
+    assertEquals(View.GONE, card.findViewById(R.id.alarm).getVisibility());
+    Screenshot.take(activity, "results");
+  }
+
+  @Test
+  public void chartsSayTheirNumbers() {
+    View card = card(open(), 0);
+    assertEquals(
+        "Bars. p50: original 2.10 ms, int8 1.05 ms. p90: original 2.18 ms, int8 1.09 ms. "
+            + "p99: original 2.20 ms, int8 1.10 ms.",
+        card.findViewById(R.id.bars).getContentDescription());
+    assertEquals(
+        "Histogram. Original: 120 runs of 2.00 ms to 2.20 ms. int8: 120 runs of 1.00 ms to 1.10 ms.",
+        card.findViewById(R.id.histogram).getContentDescription());
+  }
+
+  @Test
+  public void aHistogramHasASlowRunInItsLastBin() {
+    double[] samples = {1, 1.9, 2, 4.9, 5, 70};
+    assertArrayEquals(new int[] {2, 1, 0, 3}, HistogramView.counts(samples, 1, 5, 4));
+    assertArrayEquals(new int[] {3, 0}, HistogramView.counts(new double[] {2, 2, 2}, 2, 2, 2));
+    assertArrayEquals(new int[] {0, 0}, HistogramView.counts(new double[0], 0, 1, 2));
+  }
+
+  @Test
+  public void wrongAnswersAreLoud() {
+    View card = card(open(), 1);
+    TextView alarm = card.findViewById(R.id.alarm);
+    assertEquals(View.VISIBLE, alarm.getVisibility());
+    assertContains("WRONG ANSWERS on this phone: dynamic.", alarm.getText().toString());
+    assertTrue("a sign beside it", alarm.getCompoundDrawablesRelative()[0] != null);
+    assertEquals("Answers: original ✓ right, dynamic ⚠ WRONG", row(card, 8));
+  }
+
+  @Test
+  public void answersThatAreNoNumbersAreWrongWithoutAReferenceToo() throws Exception {
+    first("models").put("reference", JSONObject.NULL);
+    first("warnings").put("code", "not_finite").put("model", "original.tflite");
+    View card = card(openChanged(), 0);
+    assertContains("WRONG ANSWERS on this phone: original.", text(card, R.id.alarm));
+  }
+
+  @Test
+  public void whatIsNotKnownIsSaidToBe() throws Exception {
+    first("models").put("reference", JSONObject.NULL).put("accuracy", JSONObject.NULL);
+    first("pairs").put("agreement", JSONObject.NULL);
+    first("pairs").getJSONObject("ratio").put("low", JSONObject.NULL).put("high", JSONObject.NULL);
+    first("pairs").getJSONObject("before").put("thermal_status", JSONObject.NULL);
+    report.getJSONObject("settings").put("data", JSONObject.NULL);
+    View card = card(openChanged(), 0);
+    assertEquals("Answers: original not checked, int8 ✓ right", row(card, 8));
+    assertEquals("Accuracy: original not known, int8 90%", row(card, 7));
+    assertEquals("How alike the answers are is not known", text(card, R.id.agreement));
+    assertContains("one block tells nothing of the spread", text(card, R.id.ratio));
+    assertContains("Throttled by heat: not known before, not after", text(card, R.id.states));
+  }
+
+  @Test
+  public void heatAndBatteryAreThoseOfThePair() {
+    String states = text(card(open(), 1), R.id.states);
+    assertEquals("Throttled by heat: lightly before, lightly after\nBattery: 81% before, 81% after", states);
+  }
+
+  @Test
+  public void failuresComeFirstAndWarningsLast() {
+    String text = Screen.text(open());
+    int failure = text.indexOf("Not complete\nbroken.tflite: pair broken was not measured");
+    int pair = text.indexOf("int8.tflite against original.tflite");
+    int warning = text.indexOf("To keep in mind\ndynamic.tflite: WRONG ANSWERS to 10 of 10 images");
+    assertTrue(text, 0 < failure && failure < pair && pair < warning);
+  }
+
+  @Test
+  public void aReportThatCannotBeReadIsNoCrash() throws Exception {
+    Files.write(file.toPath(), "{\"schema_version\": 1, \"too".getBytes());
+    assertContains("This report cannot be shown.", Screen.text(open()));
+    report.put("schema_version", 2);
+    assertContains("schema_version is 2", Screen.text(openChanged()));
+    report.put("schema_version", 1);
+    first("pairs").put("mobile", "other.tflite");
+    assertContains("a pair names other.tflite", Screen.text(openChanged()));
+    first("pairs").put("mobile", "int8.tflite");
+    String whole = report.toString();
+    Files.write(file.toPath(), whole.replace("2.06664", "NaN").getBytes()); // its first sample
+    assertContains("holds NaN", Screen.text(open()));
+    Files.delete(file.toPath());
+    ResultsActivity activity = open();
+    assertContains("This report cannot be shown.", Screen.text(activity));
+    assertFalse(activity.findViewById(R.id.share).isShown());
+  }
+
+  @Test
+  public void theFileIsSharedThroughTheProvider() throws Exception {
+    Robolectric.setupContentProvider(ReportsProvider.class, "org.hsvit.benchmark.reports");
+    Intent sent = share(R.id.share_json);
+    assertEquals("application/json", sent.getType());
+    assertTrue("to be read", (sent.getFlags() & Intent.FLAG_GRANT_READ_URI_PERMISSION) != 0);
+    Uri uri = sent.getParcelableExtra(Intent.EXTRA_STREAM);
+    assertEquals(uri, sent.getClipData().getItemAt(0).getUri());
+    // Left open: the JDK keeps Robolectric from closing it.
+    InputStream stream = app.getContentResolver().openInputStream(uri);
+    assertArrayEquals(Files.readAllBytes(file.toPath()), stream.readAllBytes());
+  }
+
+  @Test
+  public void theTextSaysWhatTheScreenSays() {
+    Intent sent = share(R.id.share_text);
+    assertEquals("text/plain", sent.getType());
+    String text = sent.getStringExtra(Intent.EXTRA_TEXT);
+    assertContains("\nint8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508\n", text);
+    assertContains("\np50: original 2.10 ms, int8 1.05 ms\n", text);
+    assertContains("\nWRONG ANSWERS on this phone: dynamic.", text);
+    assertContains("pair broken was not measured", text);
+  }
+
+  private Intent share(int button) {
+    ResultsActivity activity = open();
+    activity.findViewById(button).performClick();
+    Intent chooser = shadowOf(activity).getNextStartedActivity();
+    assertEquals(Intent.ACTION_CHOOSER, chooser.getAction());
+    return chooser.getParcelableExtra(Intent.EXTRA_INTENT);
   }
 
   @Test
   @Config(qualifiers = "+night")
   public void dark() throws Exception {
-    Screenshot.take(open(), "results_dark");
+    fits("results_dark");
   }
 
   @Test
-  @Config(qualifiers = "+h2900dp")
-  public void largeFont() throws Exception {
+  @Config(qualifiers = "+h3300dp")
+  public void largeLetters() throws Exception {
     RuntimeEnvironment.setFontScale(2);
-    Screenshot.take(open(), "results_large");
+    fits("results_large");
   }
 
   @Test
   @Config(qualifiers = "+ar-ldrtl")
   public void rightToLeft() throws Exception {
-    Screenshot.take(open(), "results_rtl");
+    fits("results_rtl");
+  }
+
+  private void fits(String name) throws Exception {
+    ResultsActivity activity = open();
+    Screenshot.take(activity, name);
+    assertEquals(List.of(), Screen.cut(activity));
   }
 }

@@ -12,7 +12,7 @@ import java.io.IOException;
 final class Screenshot {
   private Screenshot() {}
 
-  /** Lays the window out as high as its content needs, and draws it. */
+  /** Lays the window out as large as the screen, and draws it. */
   static void take(Activity activity, String name) throws IOException {
     View window = activity.getWindow().getDecorView();
     int width = activity.getResources().getDisplayMetrics().widthPixels;

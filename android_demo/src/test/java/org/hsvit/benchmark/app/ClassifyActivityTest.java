@@ -1,0 +1,248 @@
+package org.hsvit.benchmark.app;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+import static org.robolectric.Shadows.shadowOf;
+
+import android.app.Activity;
+import android.content.Intent;
+import android.graphics.Bitmap;
+import android.graphics.Color;
+import android.graphics.drawable.BitmapDrawable;
+import android.net.Uri;
+import android.view.View;
+import android.view.ViewGroup;
+import android.widget.ImageView;
+import android.widget.Spinner;
+import android.widget.TextView;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import java.util.StringJoiner;
+import org.hsvit.benchmark.R;
+import org.json.JSONArray;
+import org.json.JSONObject;
+import org.junit.Test;
+import org.junit.runner.RunWith;
+import org.robolectric.Robolectric;
+import org.robolectric.RobolectricTestRunner;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.android.controller.ActivityController;
+import org.robolectric.annotation.Config;
+
+/** The classify screen, on models that sum every third of 16 values: white sums to 12, 10, 10. */
+@RunWith(RobolectricTestRunner.class)
+@Config(qualifiers = "w360dp-h760dp-xhdpi")
+public class ClassifyActivityTest {
+  private static final Uri PHOTO = Uri.parse("content://photos/1");
+
+  private final AppFixture fixture = new AppFixture();
+  private ActivityController<ClassifyActivity> controller;
+
+  private ClassifyActivity open() throws Exception {
+    Intent intent = new Intent(fixture.app, ClassifyActivity.class).putExtra("bundle", AppFixture.KEY);
+    controller = Robolectric.buildActivity(ClassifyActivity.class, intent).setup();
+    return answered();
+  }
+
+  private ClassifyActivity answered() throws Exception {
+    fixture.await(() -> !text().contains("Looking…"));
+    return controller.get();
+  }
+
+  private String text() {
+    return Screen.text(controller.get());
+  }
+
+  /** What one model says, a view a line. */
+  private String column(int position) {
+    View column = controller.get().<ViewGroup>findViewById(R.id.answers).getChildAt(position);
+    StringJoiner lines = new StringJoiner("\n", "", "\n");
+    lines.add(column.<TextView>findViewById(R.id.name).getText());
+    lines.add(column.<TextView>findViewById(R.id.time).getText());
+    ViewGroup top = column.findViewById(R.id.top);
+    for (int i = 0; i < top.getChildCount(); i++) {
+      lines.add(top.getChildAt(i).<TextView>findViewById(R.id.label).getText());
+      lines.add(top.getChildAt(i).<TextView>findViewById(R.id.share).getText());
+    }
+    return lines.toString();
+  }
+
+  private void click(int id) throws Exception {
+    controller.get().findViewById(id).performClick();
+    answered();
+  }
+
+  private void assertShown(String part) {
+    assertTrue(text(), text().contains(part));
+  }
+
+  private static byte[] png(int colour) {
+    Bitmap bitmap = Bitmap.createBitmap(60, 40, Bitmap.Config.ARGB_8888);
+    bitmap.eraseColor(colour);
+    ByteArrayOutputStream stream = new ByteArrayOutputStream();
+    bitmap.compress(Bitmap.CompressFormat.PNG, 100, stream);
+    return stream.toByteArray();
+  }
+
+  private void pick(byte[] photo) throws Exception {
+    if (photo != null) {
+      shadowOf(fixture.app.getContentResolver())
+          .registerInputStreamSupplier(PHOTO, () -> new ByteArrayInputStream(photo));
+    }
+    Activity activity = controller.get();
+    activity.findViewById(R.id.pick).performClick();
+    Intent asked = shadowOf(activity).getNextStartedActivity();
+    assertEquals(Intent.ACTION_OPEN_DOCUMENT, asked.getAction());
+    assertEquals("image/*", asked.getType());
+    shadowOf(activity).receiveResult(asked, Activity.RESULT_OK, new Intent().setData(PHOTO));
+    answered();
+  }
+
+  @Test
+  public void anImageOfTheBundleIsShownToBothModels() throws Exception {
+    fixture.push();
+    open();
+    click(R.id.next); // the first image's label is wrong
+    JSONArray images = fixture.phone.described.getJSONArray("images");
+    String right = List.of("zero", "one", "two").get(images.getJSONObject(1).getInt("label"));
+    assertShown("Image 2 of 10. Right: " + right);
+    String number = "\\d+(\\.\\d+)?";
+    String top = number + " ms\n" + right + " ✓\n" + number + "%\n(\\w+\n" + number + "%\n){2}";
+    assertTrue(column(0), column(0).matches("original\n" + top));
+    assertTrue(column(1), column(1).matches("int8\n" + top));
+    Screenshot.take(controller.get(), "classify");
+  }
+
+  @Test
+  public void imagesGoRound() throws Exception {
+    fixture.push();
+    open();
+    assertShown("Image 1 of 10.");
+    click(R.id.previous);
+    assertShown("Image 10 of 10.");
+    click(R.id.next);
+    assertShown("Image 1 of 10.");
+  }
+
+  @Test
+  public void thePairIsChosen() throws Exception {
+    fixture.phone.offsets.put("dynamic.tflite", 99f);
+    fixture.push();
+    open().<Spinner>findViewById(R.id.pair).setSelection(1);
+    fixture.await(() -> text().contains("dynamic\n"));
+    answered();
+    assertTrue(column(1), column(1).matches("(?s)dynamic\n.*ms\nzero.*\n100%\n.*"));
+  }
+
+  @Test
+  public void aPhotoIsShownToBothModels() throws Exception {
+    fixture.push();
+    open();
+    pick(png(Color.WHITE));
+    assertShown("Your photo");
+    assertTrue(column(0), column(0).contains("zero\n78.7%\none\n10.7%\ntwo\n10.7%\n")); // 1 / (1 + 2 / e^2)
+    BitmapDrawable shown =
+        (BitmapDrawable) controller.get().<ImageView>findViewById(R.id.picture).getDrawable();
+    assertEquals(60, shown.getBitmap().getWidth());
+    click(R.id.next);
+    assertShown("Image 1 of 10.");
+  }
+
+  @Test
+  public void aPhotoThatCannotBeReadIsNoCrash() throws Exception {
+    fixture.push();
+    open();
+    pick("no image".getBytes());
+    assertShown("This picture cannot be shown: it is damaged or no image. Pick another one.");
+    assertNull(controller.get().<ImageView>findViewById(R.id.picture).getDrawable());
+    assertEquals(0, controller.get().<ViewGroup>findViewById(R.id.answers).getChildCount());
+  }
+
+  @Test
+  public void aModelThatIsRefusedDoesNotKeepTheOtherFromAnswering() throws Exception {
+    fixture.push().write(AppFixture.KEY + "/int8.tflite", new byte[3]);
+    open();
+    assertTrue(column(0), column(0).contains(" ms\n"));
+    String refusal = "int8\nCannot be run on this phone: int8.tflite holds 3 bytes";
+    assertTrue(column(1), column(1).startsWith(refusal));
+  }
+
+  @Test
+  public void withoutImagesAPhotoIsAskedFor() throws Exception {
+    fixture.phone.described.put("images", new JSONArray());
+    JSONArray models = fixture.phone.described.getJSONArray("models");
+    for (int i = 0; i < models.length(); i++) {
+      models.getJSONObject(i).put("reference", JSONObject.NULL);
+    }
+    fixture.push();
+    open();
+    assertShown("These models come without images. Pick a photo.");
+    pick(png(Color.WHITE));
+    assertTrue(column(1), column(1).contains("zero\n78.7%\n"));
+  }
+
+  @Test
+  public void modelsThatAreGoneAreNoCrash() throws Exception {
+    open();
+    assertShown("These models cannot be used: there is no bundle sums");
+  }
+
+  /** The user is faster than the models: what they say of an earlier image is not shown. */
+  @Test
+  public void onlyTheLastAnswerIsShown() throws Exception {
+    fixture.push();
+    open();
+    fixture.hold("int8.tflite");
+    controller.get().findViewById(R.id.next).performClick();
+    controller.get().findViewById(R.id.next).performClick();
+    fixture.letGo();
+    answered();
+    assertShown("Image 3 of 10.");
+    assertEquals(2, controller.get().<ViewGroup>findViewById(R.id.answers).getChildCount());
+  }
+
+  @Test
+  public void turningThePhoneKeepsThePicture() throws Exception {
+    fixture.push();
+    open();
+    click(R.id.next);
+    controller.get().<Spinner>findViewById(R.id.pair).setSelection(1);
+    fixture.await(() -> text().contains("dynamic\n"));
+    controller.recreate();
+    fixture.await(() -> text().contains("dynamic\n"));
+    answered();
+    assertShown("Image 2 of 10.");
+    pick(png(Color.WHITE));
+    controller.recreate();
+    answered();
+    assertShown("Your photo");
+  }
+
+  @Test
+  @Config(qualifiers = "+night")
+  public void dark() throws Exception {
+    fits("classify_dark");
+  }
+
+  @Test
+  @Config(qualifiers = "+h1100dp")
+  public void largeLetters() throws Exception {
+    RuntimeEnvironment.setFontScale(2);
+    fits("classify_large");
+  }
+
+  @Test
+  @Config(qualifiers = "+ar-ldrtl")
+  public void rightToLeft() throws Exception {
+    fits("classify_rtl");
+  }
+
+  private void fits(String name) throws Exception {
+    fixture.push();
+    ClassifyActivity activity = open();
+    Screenshot.take(activity, name);
+    assertEquals(List.of(), Screen.cut(activity));
+  }
+}
