@@ -105,14 +105,6 @@ public class ResultsActivityTest {
   }
 
   @Test
-  public void aHistogramHasASlowRunInItsLastBin() {
-    double[] samples = {1, 1.9, 2, 4.9, 5, 70};
-    assertArrayEquals(new int[] {2, 1, 0, 3}, HistogramView.counts(samples, 1, 5, 4));
-    assertArrayEquals(new int[] {3, 0}, HistogramView.counts(new double[] {2, 2, 2}, 2, 2, 2));
-    assertArrayEquals(new int[] {0, 0}, HistogramView.counts(new double[0], 0, 1, 2));
-  }
-
-  @Test
   public void wrongAnswersAreLoud() {
     View card = card(open(), 1);
     TextView alarm = card.findViewById(R.id.alarm);
