@@ -9,6 +9,7 @@ import re
 import tempfile
 
 from training.files import replacing
+from training.scaling.costs import shown
 
 # The paper's names; its MLP are all linear layers. Its vision transformers have no convolution.
 KINDS = (
@@ -63,10 +64,10 @@ def table(breakdown, unit):
     """A breakdown in lines, with each kind's share of the sum."""
     total = sum(breakdown["kinds"].values())
     lines = [
-        f"  {kind:24} {value:>18,.6g} {value / total:>8.2%}" for kind, value in breakdown["kinds"].items()
+        f"  {kind:24} {shown(value):>18} {value / total:>8.2%}" for kind, value in breakdown["kinds"].items()
     ]
     return "\n".join(
-        [*lines, f"  {'sum, of the whole':24} {total:>18,.6g} {total / breakdown['whole']:>8.2%}"]
+        [*lines, f"  {'sum, of the whole':24} {shown(total):>18} {total / breakdown['whole']:>8.2%}"]
     )
 
 

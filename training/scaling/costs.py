@@ -243,7 +243,8 @@ class Cost:
 
     def _measure(self, make, configuration):
         if self.name in _OF_MODEL:
-            return _OF_MODEL[self.name](make())
+            with commands.quietly():  # on JAX, too, Keras loads TensorFlow
+                return _OF_MODEL[self.name](make())
         with _Artifact(make, self.preset, self._place(configuration)) as path:
             return self.of_artifact(path)
 
@@ -322,6 +323,11 @@ def _check_settings(name, settings):
             raise ValueError(f"the cost {name} needs a {setting}")
 
 
+def shown(value):
+    """A cost as text, whole from a thousand on."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 # ---- the command -----------------------------------------------------------------------------------
 def define_flags():
     flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.")
@@ -362,7 +368,7 @@ def main(arguments):
     for name in FLAGS.costs:
         cost = of_flags(name, FLAGS.cache)
         row = {"cost": name, "value": cost(model), "unit": cost.unit}
-        print(f"{name:18} {row['value']:>18,.6g} {cost.unit}")
+        print(f"{name:18} {shown(row['value']):>18} {cost.unit}")
         if FLAGS.breakdown:
             row["breakdown"] = breakdown.of(cost, model)
             print(breakdown.table(row["breakdown"], cost.unit))

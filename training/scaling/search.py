@@ -222,12 +222,12 @@ def _check(config):
 
 def _told(number, step, unit):
     """One step in lines, the chosen candidate marked."""
-    lines = [f"step {number}: from {describe(step.start.factors)} to {step.target:,.6g} {unit}"]
+    lines = [f"step {number}: from {describe(step.start.factors)} to {costs.shown(step.target)} {unit}"]
     for one in step.candidates:
         mark = "*" if one is step.chosen else " "
         accuracy = "failed" if one.accuracy is None else f"{one.accuracy:.4f}"
         lines.append(
-            f"{mark} {f'{one.factor} {one.factors[one.factor]}':20} {accuracy:>8} {one.cost:>18,.6g}"
+            f"{mark} {f'{one.factor} {one.factors[one.factor]}':20} {accuracy:>8} {costs.shown(one.cost):>18}"
         )
     return "\n".join(lines)
 
@@ -237,7 +237,7 @@ def _table(candidates, unit):
     lines = [f"{'':14} {'accuracy':>8} {unit:>18}  factors"]
     for name, one in candidates.items():
         accuracy = "failed" if one.accuracy is None else f"{one.accuracy:.4f}"
-        lines.append(f"{name:14} {accuracy:>8} {one.cost:>18,.6g}  {describe(one.factors)}")
+        lines.append(f"{name:14} {accuracy:>8} {costs.shown(one.cost):>18}  {describe(one.factors)}")
     return "\n".join(lines)
 
 

@@ -198,6 +198,7 @@ def _start_ray(workers, train):
         import ray
 
         ray.init(
+            address="local",  # not to join what else runs on this machine
             num_cpus=workers,
             include_dashboard=False,
             log_to_driver=False,
