@@ -62,14 +62,13 @@ abstract class ChartView extends View {
 
   @Override
   protected final void onMeasure(int width, int height) {
-    int wanted = (int) Math.ceil(lines() * line) + getPaddingTop() + getPaddingBottom();
+    int wanted = (int) Math.ceil(lines() * line);
     setMeasuredDimension(getDefaultSize(0, width), resolveSize(wanted, height));
   }
 
   @Override
   protected final void onDraw(Canvas canvas) {
     if (pair != null) {
-      canvas.translate(0, getPaddingTop());
       draw(canvas, pair);
     }
   }

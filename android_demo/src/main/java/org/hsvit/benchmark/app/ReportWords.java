@@ -4,6 +4,7 @@ import android.content.res.Resources;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.StringJoiner;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.measure.State;
@@ -45,6 +46,7 @@ final class ReportWords {
     lines.add(
         resources.getString(
             R.string.results_settings,
+            orUnknown(report.accelerator).toUpperCase(Locale.ROOT),
             count(R.plurals.results_threads, report.threads),
             count(R.plurals.results_blocks, report.blocks),
             count(R.plurals.results_runs, report.runs)));

@@ -99,6 +99,10 @@ final class SavedReport {
 
   final String device;
   final String osVersion;
+
+  /** What was asked to run the models, such as {@code cpu}. */
+  final String accelerator;
+
   final int threads;
   final int blocks;
   final int runs;
@@ -131,6 +135,8 @@ final class SavedReport {
     blocks = settings.getInt("blocks");
     runs = settings.getInt("runs");
     warmup = settings.getInt("warmup");
+    JSONObject first = json.getJSONArray("models").getJSONObject(0);
+    accelerator = text(first.getJSONObject("accelerator"), "requested");
     JSONObject phone = json.getJSONObject("device");
     device = text(phone, "name");
     osVersion = text(phone.getJSONObject("os"), "version");

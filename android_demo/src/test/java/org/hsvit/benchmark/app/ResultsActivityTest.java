@@ -77,8 +77,8 @@ public class ResultsActivityTest {
   @Test
   public void aPairSaysWhatWasMeasured() throws Exception {
     ResultsActivity activity = open();
-    String setup = "sums\nMaker Phone 7, Android 14\n1 thread, 6 alternating blocks of 20 runs\n";
-    assertContains(setup, Screen.text(activity));
+    String asked = "Asked for CPU, 1 thread\n6 alternating blocks of 20 runs";
+    assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
     View card = card(activity, 0);
     assertEquals("int8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508", text(card, R.id.ratio));
     assertEquals("p50: original 2.10 ms, int8 1.05 ms", row(card, 1));
