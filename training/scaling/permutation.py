@@ -2,7 +2,7 @@
 
 from training.scaling.greedy import first_reaching
 
-_DRAWS = 200  # for each candidate: most draws do not fit, are known already, or miss the cost
+_DRAWS = 100  # for each candidate: most draws do not fit, are known already, or miss the cost
 
 
 def permute(family, factors, cost, target, count, rng, *, span=0.25, tolerance=0.02):
