@@ -21,6 +21,7 @@ from training.commands import quietly
 _NAME = "hsvit"
 _OBJECTS = 100 * 2**20  # bytes of shared memory; images and tokens are small
 _START_SECONDS = 120
+_REQUEST_SECONDS = 30  # for a client that sends slowly; then it gets 408
 _ONGOING, _QUEUED = 32, 256  # requests; more get 503 from Ray Serve
 
 
@@ -49,11 +50,13 @@ def running(manifest, *, num_nodes, deadline, host, port, address=None):
     shards = spread(len(manifest.shards), num_nodes)
     if address is None:
         _check_free(host, port)
+    else:
+        _check_reachable(address)
     # Ray writes of its processes' lives to standard output and takes over the signals; both stay ours.
     with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
         with quietly(), _same_signals():
-            _start_ray(num_nodes, address)
             stack.callback(_stop)
+            _start_ray(num_nodes, address)
             handles = _start_nodes(manifest, shards)
             groups = [sum((manifest.groups[i] for i in held), ()) for held in shards]
             _start_service(manifest, handles, groups, deadline, host, port)
@@ -67,6 +70,16 @@ def _check_free(host, port):
             probe.bind((host, port))
         except OSError as error:
             raise OSError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+
+
+def _check_reachable(address):
+    """Raises `OSError` if nothing listens there, for which Ray would look for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except OSError as error:
+            raise OSError(f"there is no cluster of Ray at {address}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -83,18 +96,14 @@ def _start_ray(num_nodes, address):
     common = {"log_to_driver": False, "logging_level": "FATAL"}
     if address is None:
         # A core for each actor by name only: they share those that there are.
-        ray.init(num_cpus=num_nodes + 1, include_dashboard=False, object_store_memory=_OBJECTS, **common)
+        ray.init(num_cpus=num_nodes, include_dashboard=False, object_store_memory=_OBJECTS, **common)
         return
     root = pathlib.Path(__file__).parents[2]
     modules = [str(root / name) for name in ("export", "training")]
     ray.init(address=address, runtime_env={"py_modules": modules}, **common)
     free = int(ray.available_resources().get("CPU", 0))
-    if free < num_nodes + 1:
-        ray.shutdown()
-        raise ValueError(
-            f"the cluster at {address} has {free} free CPUs, and {num_nodes} nodes with their service take "
-            f"{num_nodes + 1}"
-        )
+    if free < num_nodes:
+        raise ValueError(f"the cluster at {address} has {free} free CPUs, too few for {num_nodes} nodes")
 
 
 def _start_nodes(manifest, shards):
@@ -113,16 +122,20 @@ def _start_service(manifest, handles, groups, deadline, host, port):
         max_queued_requests=_QUEUED,
         graceful_shutdown_timeout_s=2,
         graceful_shutdown_wait_loop_s=0.1,
-        ray_actor_options={"num_cpus": 1},
+        # Beside the proxy that listens, and never in want of a core: it has to outlive the nodes.
+        ray_actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}},
     )
     logs = {"log_level": "ERROR", "enable_access_log": False}
-    serve.start(proxy_location="HeadOnly", http_options={"host": host, "port": port}, logging_config=logs)
+    options = {"host": host, "port": port, "request_timeout_s": _REQUEST_SECONDS}
+    serve.start(proxy_location="HeadOnly", http_options=options, logging_config=logs)
     service = deployment.bind(dataclasses.replace(manifest, shards=()), handles, groups, deadline)
     serve.run(service, name=_NAME, route_prefix="/", logging_config=logs)
 
 
 def _stop():
     """Takes the service off Ray, and leaves; a Ray that was started for it ends with that."""
-    with quietly(), contextlib.suppress(Exception):
-        serve.delete(_NAME)
-    ray.shutdown()
+    with quietly():
+        if ray.is_initialized():
+            with contextlib.suppress(Exception):  # it may never have come so far
+                serve.delete(_NAME)
+        ray.shutdown()
