@@ -41,7 +41,11 @@ public class ClassifyActivityTest {
   private ActivityController<ClassifyActivity> controller;
 
   private ClassifyActivity open() throws Exception {
-    Intent intent = new Intent(fixture.app, ClassifyActivity.class).putExtra("bundle", AppFixture.KEY);
+    return open(AppFixture.KEY);
+  }
+
+  private ClassifyActivity open(String key) throws Exception {
+    Intent intent = new Intent(fixture.app, ClassifyActivity.class).putExtra("bundle", key);
     controller = Robolectric.buildActivity(ClassifyActivity.class, intent).setup();
     return answered();
   }
@@ -185,8 +189,8 @@ public class ClassifyActivityTest {
 
   @Test
   public void modelsThatAreGoneAreNoCrash() throws Exception {
-    open();
-    assertShown("These models cannot be used: there is no bundle sums");
+    open("gone");
+    assertShown("These models cannot be used: there is no bundle gone");
   }
 
   /** The user is faster than the models: what they say of an earlier image is not shown. */
