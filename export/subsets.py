@@ -8,7 +8,6 @@ random subsets of groups are drawn for all of them.
 
 import itertools
 import math
-import pathlib
 
 import numpy as np
 from absl import flags
@@ -33,14 +32,14 @@ def define_flags():
 
 
 def main(_):
-    models = {path: manifest.read(path) for path in FLAGS.manifests}
+    models = [manifest.read(path) for path in FLAGS.manifests]
     dataset = load_dataset(FLAGS.data, "test", FLAGS.data_dir)
     report = {
         "data": FLAGS.data,
         "samples": min(FLAGS.samples, len(dataset)),
         "seed": FLAGS.seed,
         "manifests": FLAGS.manifests,
-        "rows": compare(list(models.values()), dataset, FLAGS.samples, FLAGS.draws, FLAGS.seed),
+        "rows": compare(models, dataset, FLAGS.samples, FLAGS.draws, FLAGS.seed),
     }
     files.write_json(FLAGS.output, report)
     print(table(report))
@@ -135,9 +134,9 @@ def _accuracy(head, tokens, labels):
 
 def table(report):
     """The rows in lines: the mean accuracy and, where there are several subsets, the lowest and highest."""
-    names = [pathlib.Path(path).parent.name or path for path in report["manifests"]]
-    width = max(24, *(len(name) + 2 for name in names))
-    lines = ["groups  subsets" + "".join(f"{name:>{width}}" for name in names)]
+    lines = [f"({number}) {path}" for number, path in enumerate(report["manifests"], 1)]
+    titles = "".join(f"{f'({number})':>22}" for number in range(1, len(lines) + 1))
+    lines.append(f"groups  subsets{titles}")
     for row in report["rows"]:
         cells = [
             f"{values['mean']:.1%} ({100 * values['min']:.1f}-{100 * values['max']:.1f})"
@@ -145,7 +144,7 @@ def table(report):
             else f"{values['mean']:.1%}"
             for values in row["accuracies"]
         ]
-        lines.append(f"{row['groups']:6} {row['subsets']:8}" + "".join(f"{cell:>{width}}" for cell in cells))
+        lines.append(f"{row['groups']:6} {row['subsets']:8}" + "".join(f"{cell:>22}" for cell in cells))
     return "\n".join(lines)
 
 

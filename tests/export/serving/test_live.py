@@ -29,9 +29,7 @@ class Server:
     """`python -m export.serve` with four nodes, until the end of the context; then none of it is left."""
 
     def __init__(self, manifest, *options):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "export.serve", f"--manifest={manifest}", f"--port={self.port}", *options],
             stdout=subprocess.PIPE,
@@ -96,6 +94,12 @@ class Server:
                 over.set()
         for future in futures:
             future.result()  # raises if a request got no answer
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def until(condition):
