@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 NAMES = sorted(
     path.stem
     for path in (ROOT / "training/configs").glob("*.py")
-    if path.stem not in ("__init__", "hsvit_base") and not path.stem.startswith("compress_")
+    if path.stem not in ("__init__", "hsvit_base") and not path.stem.startswith(("compress_", "scaling_"))
 )
 PAPER = {
     "hsvit_fashion_mnist": ("Fashion-MNIST", (28, 28, 1)),
