@@ -25,12 +25,12 @@ def measure(url, image_shape, seconds):
         seconds: float, how long each number of clients sends.
 
     Returns:
-        list with a dict for each number of clients: `clients`, `requests`, `per_second`; `latency_ms`, see
-        `statistics.summarize`; `complete`, the share of answers of all groups; `unanswered`, the share that
-        no node answered in time.
+        list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
+        `statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
+        `unanswered`, the share that no node answered in time.
 
     Raises:
-        ValueError: the service refuses the image.
+        ValueError: the service refuses the image, or no node ever answers in time.
     """
     picture = _picture(image_shape)
     _send_for(url, picture, requests=WARMUP)
@@ -68,14 +68,17 @@ def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
 
 
 def _row(clients, answers, elapsed):
-    statuses, complete, ms = zip(*answers, strict=True)
+    statuses, complete, latencies = zip(*answers, strict=True)
     if wrong := set(statuses) - {200, 503}:
         raise ValueError(f"the service answered with HTTP status {sorted(wrong)}")
+    classified = [ms for status, ms in zip(statuses, latencies, strict=True) if status == 200]
+    if not classified:
+        raise ValueError("no node answered in time, ever: allow more by --deadline_ms")
     return {
         "clients": clients,
         "requests": len(answers),
-        "per_second": len(answers) / elapsed,
-        "latency_ms": statistics.summarize(ms),
+        "per_second": len(classified) / elapsed,
+        "latency_ms": statistics.summarize(classified),
         "complete": sum(complete) / len(answers),
         "unanswered": statuses.count(503) / len(answers),
     }
@@ -91,11 +94,12 @@ def _picture(image_shape):
 
 def table(rows):
     """The rows in lines."""
-    lines = [f"{'clients':>7} {'requests/s':>10} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'complete':>9}"]
+    titles = f"{'clients':>7} {'answers/s':>9} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'all groups':>10} {'none':>6}"
+    lines = [titles]
     for row in rows:
         latency = row["latency_ms"]
         lines.append(
-            f"{row['clients']:7} {row['per_second']:10.1f} {latency['p50']:8.2f} {latency['p90']:8.2f} "
-            f"{latency['p99']:8.2f} {row['complete']:9.1%}"
+            f"{row['clients']:7} {row['per_second']:9.1f} {latency['p50']:8.2f} {latency['p90']:8.2f} "
+            f"{latency['p99']:8.2f} {row['complete']:10.1%} {row['unanswered']:6.1%}"
         )
     return "\n".join(lines)
