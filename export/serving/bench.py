@@ -94,8 +94,16 @@ def _picture(image_shape):
 
 def table(rows):
     """The rows in lines."""
-    titles = f"{'clients':>7} {'answers/s':>9} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'all groups':>10} {'none':>6}"
-    lines = [titles]
+    columns = {
+        "clients": 7,
+        "answers/s": 9,
+        "p50 ms": 8,
+        "p90 ms": 8,
+        "p99 ms": 8,
+        "all groups": 10,
+        "none": 6,
+    }
+    lines = [" ".join(f"{title:>{width}}" for title, width in columns.items())]
     for row in rows:
         latency = row["latency_ms"]
         lines.append(
