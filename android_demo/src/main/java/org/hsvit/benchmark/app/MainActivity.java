@@ -137,12 +137,13 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
   }
 
   private void open(File report) {
-    startActivity(new Intent(this, ResultsActivity.class).putExtra("report", report.getAbsolutePath()));
+    String path = report.getAbsolutePath();
+    startActivity(new Intent(this, ResultsActivity.class).putExtra(ResultsActivity.REPORT, path));
   }
 
   @Override
   public void classify(Library.Entry entry) {
-    startActivity(new Intent().setClassName(this, "org.hsvit.benchmark.app.ClassifyActivity").putExtra("bundle", entry.key));
+    startActivity(new Intent(this, ClassifyActivity.class).putExtra(ClassifyActivity.BUNDLE, entry.key));
   }
 
   @Override

@@ -15,6 +15,7 @@ import org.hsvit.benchmark.measure.Settings;
 /** The fields for {@link Settings}. */
 final class SettingsPanel {
   private static final String STATE = "settings";
+  private static final float PALE = 0.6f;
 
   private final ViewGroup views;
   private final EditText threads;
@@ -79,6 +80,7 @@ final class SettingsPanel {
   }
 
   void setEnabled(boolean enabled) {
+    views.setAlpha(enabled ? 1 : PALE);
     for (EditText field : fields()) {
       field.setEnabled(enabled);
     }

@@ -25,6 +25,8 @@ final class AppFixture {
   private volatile String held;
 
   AppFixture() {
+    Folders.delete(Folders.bundles(app)); // what an earlier test left
+    Folders.delete(Folders.reports(app));
     RunnerFactory gated =
         (model, source, settings) -> {
           if (model.file.equals(held)) {
