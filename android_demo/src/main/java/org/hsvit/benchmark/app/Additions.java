@@ -4,7 +4,7 @@ import android.net.Uri;
 import java.util.List;
 import org.hsvit.benchmark.R;
 
-/** Adds files beside the main thread, and keeps what came of it until a screen asks. Outlives the screens that show it. */
+/** Adds files beside the main thread, and keeps what came of it until a screen asks, however often turned. */
 final class Additions {
   private final BenchmarkApplication app;
   private Runnable observer;

@@ -14,9 +14,9 @@ import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.Session.Status;
 
 /**
- * Runs that a host starts by an intent and follows in the phone's log, as {@code python -m export.phone} does.
+ * Runs that a host starts by an intent and follows in the phone's log, as {@code export.phone} does.
  *
- * <p>Lines {@code HSVIT_PROGRESS} tell how far a run is; one line {@code HSVIT_RESULT} ends it, whatever happens.
+ * <p>Lines {@code HSVIT_PROGRESS} tell how far a run is; one line {@code HSVIT_RESULT} ends it, in any case.
  */
 final class Autorun implements RunHolder.Observer {
   static final String TAG = "HsvitBenchmark";

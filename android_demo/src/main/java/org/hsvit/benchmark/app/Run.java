@@ -134,7 +134,8 @@ final class Run {
                       }));
       return new Ending(
           outcome.status, outcome.message, outcome.file, outcome.report.results.size());
-    } catch (RuntimeException | LinkageError | OutOfMemoryError error) { // a screen that waits for ever is worse
+    } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
+      // A screen that waits for ever is worse.
       Log.e(Autorun.TAG, "run " + id, error);
       return new Ending(Status.FAILED, "the app made a mistake: " + error, null, 0);
     }

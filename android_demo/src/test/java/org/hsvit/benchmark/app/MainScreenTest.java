@@ -44,7 +44,8 @@ public class MainScreenTest {
       String file = model.getString("file");
       byte[] content = new byte[file.equals(FakePhone.ORIGINAL) ? 4_123_456 : 1_234_567];
       fixture.phone.files.put(file, content);
-      model.put("title", TITLES.get(file)).put("bytes", content.length).put("sha256", Contents.sha256(content));
+      model.put("title", TITLES.get(file)).put("bytes", content.length);
+      model.put("sha256", Contents.sha256(content));
     }
     fixture.phone.described.put("name", "hsvit_tiny on digits");
     fixture.push();
