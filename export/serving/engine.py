@@ -56,7 +56,8 @@ def running(manifest, *, num_nodes, deadline, host, port, address=None):
     with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
         with quietly(), _same_signals():
             stack.callback(_stop)
-            _start_ray(num_nodes, address)
+            with _later_signals():
+                _start_ray(num_nodes, address)
             handles = _start_nodes(manifest, shards)
             groups = [sum((manifest.groups[i] for i in held), ()) for held in shards]
             _start_service(manifest, handles, groups, deadline, host, port)
@@ -84,12 +85,25 @@ def _check_reachable(address):
 
 @contextlib.contextmanager
 def _same_signals():
+    """Gives the handlers of signals back that Ray puts its own in place of."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _later_signals():
+    """Handles signals at the end: a Ray that is interrupted as it starts leaves processes behind."""
+    came = []
+    with _same_signals():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: came.append(number))
+        yield
+    if came:
+        signal.raise_signal(came[0])
 
 
 def _start_ray(num_nodes, address):
