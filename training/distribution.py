@@ -5,6 +5,7 @@ Both compute what one device does; what differs is what each has to hold and to 
 
 import contextlib
 import math
+import random
 import re
 
 import keras
@@ -50,7 +51,7 @@ def distribute(kind, devices, batch_size, build):
         devices: list of names.
         batch_size: int, images in a step of training.
         build: function without arguments that gives the model which will be trained; it is called once to
-            find out where its groups are.
+            find out where its groups are; the model that is built next has the same initial weights.
 
     Returns:
         list of callbacks that `fit` needs then.
@@ -69,7 +70,9 @@ def distribute(kind, devices, batch_size, build):
         distribution = _DataParallel(devices=devices)
     else:
         mesh = keras.distribution.DeviceMesh((1, len(devices)), ["data", "groups"], devices)
+        chance = random.getstate()
         distribution = keras.distribution.ModelParallel(layout_map=_layouts(build(), mesh))
+        random.setstate(chance)
     keras.distribution.set_distribution(distribution)
     return [_TestWhole(distribution)] if kind == "data" else []
 

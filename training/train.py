@@ -79,12 +79,12 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     from training.distribution import communication, distribute, take_devices
 
     devices = take_devices(num_devices) if distribution else None
+    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
     data = fitting.Data(values, data_dir)
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.num_classes)
         sharing = distribute(distribution, devices, values["batch_size"], build)
-    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
     model = build_model(values, data.num_classes)
     learning = fitting.with_teachers(model, values)
     fitting.compile_model(learning, values, data.steps)
