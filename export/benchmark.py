@@ -7,6 +7,7 @@ output of an official benchmark tool, one run each (see `official_tools.py`). Th
 `benchmark.schema.json`.
 """
 
+import functools
 import hashlib
 import importlib.metadata
 import itertools
@@ -125,7 +126,7 @@ def measure(
         runs=runs,
         warmup=warmup,
         cooldown=cooldown,
-        progress=_show_progress,
+        progress=functools.partial(commands.show_progress, "block"),
     )
     other_load_cores = other_load.cores()
     answers = [_answers(model, pictures) for model in models]
@@ -214,11 +215,6 @@ def _in_turn(model, pictures):
 
 def _answers(model, pictures):
     return np.concatenate([model(model.prepare(picture)) for picture in pictures])
-
-
-def _show_progress(done, total):
-    if sys.stderr.isatty():
-        print(f"\rblock {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
 
 def _model_facts(model, threads, timed):

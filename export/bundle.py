@@ -213,11 +213,7 @@ def _of_keras(request, shown):
     """The trained model's own answers, in float32."""
     import keras
 
-    from hsvit_keras.compression.quantization import is_quantized, remove_quantization
-    from hsvit_keras.compression.rewriting import with_dtype
-
-    model = saved_models.load_model(request.original)
-    model = with_dtype(remove_quantization(model) if is_quantized(model) else model, "float32")
+    model = conversion.in_float32(conversion.as_float(saved_models.load_model(request.original)))
     mean, std = (np.asarray(shown.normalization[name], "float32") for name in ("mean", "std"))
     answers = [np.asarray(model((picture - mean) / std)) for picture in shown.pictures[: shown.count]]
     return _Answers(np.concatenate(answers), f"Keras {keras.version()}")

@@ -94,7 +94,7 @@ def run(request, suffix, convert, prepare=None):
         mean, std = normalization_of(request, model)
         labels = request.labels or saved_models.labels_beside(request.model)
         names = class_names(labels, model)
-        model = prepare(model, mean, std) if prepare else _as_float(model)
+        model = prepare(model, mean, std) if prepare else as_float(model)
         inside = {"mean": mean, "std": std} if request.pixels else {}
         content, facts, answer, limits = convert(lower(model, request.batch, **inside))
         parity = compare(request, model, answer, mean, std)
@@ -151,7 +151,8 @@ def normalization_of(request, model):
     return mean, std
 
 
-def _as_float(model):
+def as_float(model):
+    """The model itself, or the float model of a quantized one."""
     from hsvit_keras.compression.quantization import is_quantized, remove_quantization
 
     return remove_quantization(model) if is_quantized(model) else model
@@ -181,7 +182,7 @@ def compare(request, model, answer, mean, std):
     pictures, _ = sample_images(dataset, batches * request.batch, image_shape=shape, mean=0.0, std=1.0)
     normalized = ((pictures - np.asarray(mean)) / np.asarray(std)).astype("float32")
     given = 255 * pictures if request.pixels else normalized
-    precise = _in_float32(model)
+    precise = in_float32(model)
     expected = [np.asarray(precise(images, training=False)) for images in np.split(normalized, batches)]
     answers = [answer(images) for images in np.split(given, batches)]
     parity = statistics.agreement(np.concatenate(expected), np.concatenate(answers))
@@ -193,7 +194,7 @@ def compare(request, model, answer, mean, std):
     }
 
 
-def _in_float32(model):
+def in_float32(model):
     """The model itself, or a copy of a half-precision one: artifacts compute in float32."""
     from hsvit_keras.compression.rewriting import with_dtype
 

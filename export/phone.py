@@ -12,6 +12,7 @@ with the app installed (--apk does that).
 """
 
 import contextlib
+import functools
 import pathlib
 import sys
 import tempfile
@@ -133,16 +134,12 @@ def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, ti
 def _measure(device, timeout, **what):
     run_id = app.new_run_id()
     app.start(device, run_id, **what)
+    progress = functools.partial(commands.show_progress, "step")
     try:
-        return app.follow(device, run_id, timeout=timeout, progress=_show_progress)
+        return app.follow(device, run_id, timeout=timeout, progress=progress)
     except KeyboardInterrupt:
         print(f"\nthe phone goes on; later: python -m export.phone pull --run_id={run_id}", file=sys.stderr)
         raise
-
-
-def _show_progress(done, total):
-    if sys.stderr.isatty():
-        print(f"\rstep {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
 
 def _pull():

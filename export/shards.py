@@ -15,6 +15,8 @@ import numpy as np
 from absl import flags
 
 from export import conversion, tflite
+from export.serving.joining import Head
+from export.serving.manifest import VERSION
 from training import commands, files, saved_models
 
 FLAGS = flags.FLAGS
@@ -89,7 +91,7 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
         for i, part in enumerate(parts)
     }
     contents["head.tflite"] = tflite.convert(lower(_of_one_token(head)), "float32", oldest)
-    answer = joined([tflite.runner(content) for content in contents.values()])
+    answer = _joined(contents)
     original = _joined_model(parts, head) if preset == "int8" else model
     parity = conversion.compare(request, original, answer, mean, std)
     conversion.check_parity(parity, tflite.PRESETS[preset].limits)
@@ -99,7 +101,7 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     sizes = [part.output_shape[1] for part in parts]
     groups = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     manifest = {
-        "manifest_version": 1,
+        "manifest_version": VERSION,
         "model": model.name,
         "preset": preset,
         "class_names": names,
@@ -119,13 +121,13 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     return manifest
 
 
-def joined(answers):
-    """A function from an image to logits, of the functions of all shards and, last, of the head."""
-    *shards, head = answers
+def _joined(contents):
+    """A function from an image to logits, of the contents of all shards and, last, of the head."""
+    *shards, head = contents.values()
+    shards, head = [tflite.runner(shard) for shard in shards], Head(head)
 
     def answer(image):
-        tokens = np.concatenate([shard(image) for shard in shards], axis=1)
-        return head(tokens.mean(axis=1, keepdims=True))
+        return head(np.concatenate([shard(image)[0] for shard in shards]))[np.newaxis]
 
     return answer
 

@@ -143,6 +143,12 @@ def require_backend(*allowed):
         )
 
 
+def show_progress(what, done, total):
+    """Shows on a terminal that `done` of `total` steps, each a `what`, are done."""
+    if sys.stderr.isatty():
+        print(f"\r{what} {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+
 def numbers(name, texts):
     """The value of a flag that takes one number, or one for each channel.
 

@@ -336,8 +336,7 @@ def define_flags():
     )
     flags.DEFINE_integer("num_classes", None, "Classes of a registered model; its own by default.")
     flags.DEFINE_bool("breakdown", False, "Also what each kind of operation costs.")
-    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
-    flags.DEFINE_string("output", None, "JSON file to write.")
+    _define_files()
     define_settings()
 
 
@@ -347,6 +346,19 @@ def define_settings():
     flags.DEFINE_string("core", "cortex-a76", "Core of arm_instructions.")
     flags.DEFINE_string("phone_report", None, "JSON of the Android app, for phone_report.")
     flags.DEFINE_string("phone_command", None, "Command with {artifact} that prints ms, for phone_command.")
+
+
+def define_settings_of_factors():
+    """The flags of commands that make models of factors and count what they cost."""
+    flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
+    flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
+    _define_files()
+    define_settings()
+
+
+def _define_files():
+    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
+    flags.DEFINE_string("output", None, "JSON file to write.")
 
 
 def of_flags(name, folder=None):

@@ -6,7 +6,6 @@ The models are drawn from the paper's grid of 2,700 vision transformers.
 """
 
 import itertools
-import sys
 
 from absl import flags
 
@@ -32,11 +31,7 @@ def define_flags():
     flags.DEFINE_integer("models", 20, "How many models of the grid.", lower_bound=2)
     flags.DEFINE_integer("seed", 0, "Which of them.", lower_bound=0)
     flags.DEFINE_integer("image_size", None, "Only models for images of this size.")
-    flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
-    flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
-    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
-    flags.DEFINE_string("output", None, "JSON file to write.")
-    costs.define_settings()
+    costs.define_settings_of_factors()
 
 
 def main(_):
@@ -49,8 +44,7 @@ def main(_):
         configuration = DEIT.configuration(factors, FLAGS.channels, FLAGS.num_classes)
         for measure in measures:
             table[measure.name].append(measure(configuration))
-        if sys.stderr.isatty():
-            print(f"\r{number} of {len(drawn)} models", end="", file=sys.stderr, flush=True)
+        commands.show_progress("model", number, len(drawn))
     found = kendall(table)
     print(as_text(found))
     if FLAGS.output:

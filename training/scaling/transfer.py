@@ -29,11 +29,7 @@ def define_flags():
     flags.DEFINE_string("to", "pit_ti", "The unscaled PiT that it is carried to.")
     flags.DEFINE_enum("cost", "full_multiply_adds", list(costs.UNITS), "What must not grow.")
     flags.DEFINE_float("tolerance", TOLERANCE, "By which share the cost may grow.", lower_bound=0)
-    flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
-    flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
-    flags.DEFINE_string("cache", None, "Folder where artifacts and numbers are kept and found again.")
-    flags.DEFINE_string("output", None, "JSON file to write.")
-    costs.define_settings()
+    costs.define_settings_of_factors()
 
 
 def main(_):
