@@ -7,6 +7,7 @@ Nodes are processes of this machine, until Ctrl-C or SIGTERM; with `--address` t
 of Ray. `--bench` measures latency and throughput instead of waiting for requests.
 """
 
+import contextlib
 import signal
 import sys
 
@@ -42,8 +43,7 @@ def main(_):
         if FLAGS.bench:
             rows = bench.measure(url, shards.input.shape[1:], FLAGS.seconds)
         else:
-            print(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", file=out, flush=True)
-            _wait()
+            _serve_until_interrupted(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", out)
     if FLAGS.bench:
         report = {"model": shards.model, "preset": shards.preset, "num_shards": len(shards.shards)}
         report |= {"num_nodes": FLAGS.num_nodes, "deadline_ms": FLAGS.deadline_ms}
@@ -66,13 +66,12 @@ def _engine():
     return engine
 
 
-def _wait():
-    """Returns when Ctrl-C is pressed."""
-    try:
+def _serve_until_interrupted(announcement, out):
+    # Who reads the announcement may press Ctrl-C at once.
+    with contextlib.suppress(KeyboardInterrupt):
+        print(announcement, file=out, flush=True)
         while True:
             signal.pause()
-    except KeyboardInterrupt:
-        pass
 
 
 if __name__ == "__main__":
