@@ -169,7 +169,7 @@ def class_names(labels, model):
 
 
 def compare(request, model, answer, mean, std):
-    """How alike the Keras model and its artifact answer real images."""
+    """How alike the Keras model and its artifact answer real images, and how right the artifact is."""
     from training.data import load_dataset, sample_images
 
     dataset = load_dataset(request.data, "test", request.data_dir)
@@ -179,17 +179,19 @@ def compare(request, model, answer, mean, std):
             f"--batch={request.batch} is more than the {len(dataset)} images of {request.data} to compare on"
         )
     shape = model.input_shape[1:]
-    pictures, _ = sample_images(dataset, batches * request.batch, image_shape=shape, mean=0.0, std=1.0)
+    pictures, labels = sample_images(dataset, batches * request.batch, image_shape=shape, mean=0.0, std=1.0)
     normalized = ((pictures - np.asarray(mean)) / np.asarray(std)).astype("float32")
     given = 255 * pictures if request.pixels else normalized
     precise = in_float32(model)
     expected = [np.asarray(precise(images, training=False)) for images in np.split(normalized, batches)]
-    answers = [answer(images) for images in np.split(given, batches)]
-    parity = statistics.agreement(np.concatenate(expected), np.concatenate(answers))
+    answers = np.concatenate([answer(images) for images in np.split(given, batches)])
+    parity = statistics.agreement(np.concatenate(expected), answers)
+    classified = answers.shape[-1] == len(dataset.class_names)
     return {
         "samples": parity.pop("images"),
         "data": request.data,
         "largest_answer": float(np.abs(expected).max()),
+        "accuracy": float(np.mean(answers.argmax(axis=-1) == labels)) if classified else None,
         **parity,
     }
 

@@ -31,7 +31,7 @@ def define_flags():
 def main(_):
     request, folder = conversion.request_of_flags(), pathlib.Path(FLAGS.output)
     settings = FLAGS.preset, FLAGS.runtime, tflite.calibration_of_flags()
-    counts = [_count(text) for text in FLAGS.num_shards]
+    counts = commands.integers("num_shards", FLAGS.num_shards)
     if len(counts) == 1:
         manifest = export(request, counts[0], *settings)
         print(f"wrote {folder / 'manifest.json'}: {_summary(manifest)}")
@@ -46,13 +46,6 @@ def main(_):
     files.write_json(folder / "shards.json", {"preset": FLAGS.preset, "rows": rows})
     print(table(rows))
     print(f"wrote {folder / 'shards.json'}")
-
-
-def _count(text):
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"--num_shards has to be integers, such as 4 or 1,2,4; received {text!r}") from None
 
 
 def export(request, num_shards, preset="float32", runtime=None, calibration=None):
@@ -75,6 +68,7 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     commands.require_backend("tensorflow")
     from export.lowering import lower
     from hsvit_keras import shard
+    from hsvit_keras.compression.sharding import join
 
     if request.batch != 1:
         raise ValueError(f"shards answer one image at a time; received batch={request.batch}")
@@ -92,7 +86,7 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     }
     contents["head.tflite"] = tflite.convert(lower(_of_one_token(head)), "float32", oldest)
     answer = _joined(contents)
-    original = _joined_model(parts, head) if preset == "int8" else model
+    original = join(parts, head) if preset == "int8" else model
     parity = conversion.compare(request, original, answer, mean, std)
     conversion.check_parity(parity, tflite.PRESETS[preset].limits)
 
@@ -140,14 +134,6 @@ def _of_one_token(head):
     copy = keras.models.clone_model(head, input_tensors=token)
     copy.set_weights(head.get_weights())
     return copy
-
-
-def _joined_model(parts, head):
-    import keras
-
-    image = keras.Input(parts[0].input_shape[1:])
-    tokens = [part(image) for part in parts]
-    return keras.Model(image, head(keras.layers.Concatenate(axis=1)(tokens) if tokens[1:] else tokens[0]))
 
 
 def _described(name, content, facts):

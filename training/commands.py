@@ -167,3 +167,11 @@ def numbers(name, texts):
     except ValueError:
         raise ValueError(f"--{name} takes numbers separated by commas; received {','.join(texts)}") from None
     return values[0] if len(values) == 1 else values
+
+
+def integers(name, texts):
+    """The value of a flag that takes several integers; arguments and errors as those of `numbers`."""
+    try:
+        return [int(text) for text in texts]
+    except ValueError:
+        raise ValueError(f"--{name} takes integers separated by commas; received {','.join(texts)}") from None

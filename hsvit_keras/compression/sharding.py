@@ -45,18 +45,55 @@ def shard(model, num_shards):
     References:
         - [HSViT: Horizontally Scalable Vision Transformer](https://arxiv.org/abs/2404.05196)
     """
-    graph = Graph(model)
-    mean = _mean_of_groups(graph)
-    num_groups = mean.input.shape[1]
+    num_groups = num_groups_of(model)
     if type(num_shards) is not int or not 1 <= num_shards <= num_groups:
         raise ValueError(
             f"num_shards has to be an integer from 1 to {num_groups}, the groups of {model.name!r}; "
             f"received num_shards={num_shards!r}"
         )
+    return cut(model, [len(groups) for groups in np.array_split(np.arange(num_groups), num_shards)])
+
+
+def num_groups_of(model):
+    """How many attention groups a model has whose answers are averaged; `ValueError` if it has none."""
+    return _mean_of_groups(Graph(model)).input.shape[1]
+
+
+def cut(model, sizes):
+    """Cuts a model as `shard` does, into parts of given sizes.
+
+    Args:
+        model: see `shard`.
+        sizes: list of int, how many groups each part holds; they add up to those of the model.
+
+    Returns:
+        (parts, head), see `shard`.
+    """
+    graph = Graph(model)
+    mean = _mean_of_groups(graph)
     answers = graph.producers(mean)[0].name
-    chosen = np.array_split(np.arange(num_groups), num_shards)
-    parts = [_part(graph.model, groups.tolist(), answers, f"shard{i}") for i, groups in enumerate(chosen)]
+    ends = np.cumsum(sizes).tolist()
+    parts = [
+        _part(graph.model, list(range(end - size, end)), answers, f"shard{i}")
+        for i, (size, end) in enumerate(zip(sizes, ends, strict=True))
+    ]
     return parts, _head(graph, mean)
+
+
+def join(parts, head, batch_size=None):
+    """One model from the image to the answer of all groups of some parts.
+
+    Args:
+        parts: list of `keras.Model`, see `shard`.
+        head: `keras.Model`, see there.
+        batch_size: int, a fixed size of the batch; any by default.
+
+    Returns:
+        A `keras.Model`.
+    """
+    image = keras.Input(parts[0].input_shape[1:], batch_size=batch_size)
+    tokens = [part(image) for part in parts]
+    return keras.Model(image, head(layers.Concatenate(axis=1)(tokens) if tokens[1:] else tokens[0]))
 
 
 def _mean_of_groups(graph):

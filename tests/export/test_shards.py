@@ -125,5 +125,5 @@ def test_command(path, tmp_path):
     assert [row["shards"] for row in json.loads((tmp_path / "out/shards.json").read_text())["rows"]] == [1, 4]
     done = subprocess.run([*command, "--num_shards=two"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (
-        1, "error: --num_shards has to be integers, such as 4 or 1,2,4; received 'two'\n",
+        1, "error: --num_shards takes integers separated by commas; received two\n",
     )  # fmt: skip

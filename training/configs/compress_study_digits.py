@@ -17,7 +17,7 @@ def get_config():
     training = digits.get_config()
     training.image_shape = (16, 16, 1)
     training.learning_rate, training.warmup_epochs = 1e-3, 2  # plain transformers do not learn faster
-    training.epochs = 20
+    training.epochs = 40
     return ConfigDict(
         {
             "training": training,
@@ -56,7 +56,7 @@ def get_config():
             # Chains of steps, each from the trained model on.
             "chains": {
                 "int8 after training": (("quantize", {"epochs": 0}),),
-                "int8 in training": (("quantize", {"epochs": 4, "learning_rate": 1e-4}),),
+                "int8 in training": (("quantize", {"epochs": 10, "learning_rate": 1e-4}),),
                 "half": (("slim", {"epochs": 20}),),
             },
             "compression": compress_base.get_config(),

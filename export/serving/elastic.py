@@ -1,0 +1,99 @@
+"""Answers with as many groups of an HSViT as a latency budget allows, from one file of `export.elastic`."""
+
+import pathlib
+import time
+
+import numpy as np
+
+from training import commands
+
+_WARMUP_RUNS, _TIMED_RUNS = 3, 10
+_FORGETTING = 0.2  # how much the newest run weighs in what is known of the machine's speed
+
+
+class Elastic:
+    """A model whose number of groups is chosen anew for each image.
+
+    The signatures are timed once, as they are loaded. Later runs show how much slower or faster the machine
+    has become, whichever signature they are of, so that a budget holds when a phone gets warm and larger
+    signatures come back when it has cooled.
+
+    Args:
+        path_or_content: path of a `.tflite` file of `python -m export.elastic`, or its bytes.
+        num_threads: int.
+
+    Raises:
+        ValueError: the file has no signatures of groups.
+        OSError: it cannot be read.
+
+    Example:
+
+    ```python
+    model = Elastic("elastic.tflite")
+    logits, groups = model(image, budget_ms=5.0)
+    ```
+    """
+
+    def __init__(self, path_or_content, num_threads=1):
+        from ai_edge_litert.interpreter import Interpreter
+
+        content = path_or_content
+        if not isinstance(content, bytes):
+            content = pathlib.Path(path_or_content).read_bytes()
+        with commands.quietly():  # it announces its delegate
+            interpreter = Interpreter(model_content=content, num_threads=num_threads)
+        names = {
+            int(name.removeprefix("groups_")): name
+            for name in interpreter.get_signature_list()
+            if name.startswith("groups_")
+        }
+        if not names:
+            raise ValueError(
+                "the file has no signatures such as groups_4; python -m export.elastic makes one"
+            )
+        self._runners = {groups: interpreter.get_signature_runner(names[groups]) for groups in sorted(names)}
+        (given,) = next(iter(self._runners.values())).get_input_details().values()
+        self.input_shape = tuple(given["shape"].tolist())
+        self._milliseconds = {groups: self._time(groups) for groups in self._runners}
+        self._slowdown = 1.0
+
+    @property
+    def expected_ms(self):
+        """dict, how long each number of groups would take now."""
+        return {groups: self._slowdown * each for groups, each in self._milliseconds.items()}
+
+    def __call__(self, image, budget_ms):
+        """Classifies with the most groups that fit into the budget, or the fewest there are if none does.
+
+        Args:
+            image: float array (1, height, width, channels), as the file takes it.
+            budget_ms: float, how long the answer may take.
+
+        Returns:
+            (logits, groups): float32 array (1, classes), and how many groups gave it.
+        """
+        expected = self.expected_ms
+        fitting = [groups for groups, needed in expected.items() if needed <= budget_ms]
+        groups = max(fitting, default=min(expected))
+        start = time.perf_counter()
+        logits = self.run(groups, image)
+        self._observe(groups, 1e3 * (time.perf_counter() - start))
+        return logits, groups
+
+    def run(self, groups, image):
+        """The logits that a number of groups gives, of those that the file holds."""
+        (logits,) = self._runners[groups](image=image).values()
+        return logits
+
+    def _observe(self, groups, milliseconds):
+        newest = milliseconds / self._milliseconds[groups]
+        self._slowdown += _FORGETTING * (newest - self._slowdown)
+
+    def _time(self, groups):
+        image = np.zeros(self.input_shape, "float32")
+        passed = []
+        for _ in range(_WARMUP_RUNS + _TIMED_RUNS):
+            start = time.perf_counter()
+            self.run(groups, image)
+            passed.append(1e3 * (time.perf_counter() - start))
+        return float(np.median(passed[_WARMUP_RUNS:]))
