@@ -41,12 +41,13 @@ final class BundleParser {
   }
 
   private Fields read() throws IOException {
-    String place = source + "/" + FILE;
     try {
       String text = new String(Contents.read(source, FILE), StandardCharsets.UTF_8);
-      return new Fields(new JSONObject(text), place + ": ");
+      return new Fields(new JSONObject(text), FILE + ": ");
     } catch (JSONException error) {
-      throw new BundleException(place + " is no JSON object: " + error.getMessage(), error);
+      throw new BundleException(FILE + " is no JSON object: " + error.getMessage(), error);
+    } catch (IOException error) {
+      throw new IOException("cannot read " + FILE + ": " + error.getMessage(), error);
     }
   }
 

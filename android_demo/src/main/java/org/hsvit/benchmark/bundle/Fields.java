@@ -40,8 +40,7 @@ final class Fields {
         return number;
       }
     }
-    String limit = most == Long.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
-    throw wrong(name, "an integer " + limit);
+    throw wrong(name, least == most ? "" + least : "an integer from " + least + " to " + most);
   }
 
   double number(String name) throws BundleException {

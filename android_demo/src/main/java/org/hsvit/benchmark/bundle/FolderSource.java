@@ -2,6 +2,7 @@ package org.hsvit.benchmark.bundle;
 
 import java.io.File;
 import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 
@@ -15,11 +16,10 @@ public final class FolderSource implements BundleSource {
 
   @Override
   public InputStream open(String file) throws IOException {
-    return new FileInputStream(new File(folder, file));
-  }
-
-  @Override
-  public String toString() {
-    return folder.getPath();
+    File found = new File(folder, file);
+    if (!found.isFile()) {
+      throw new FileNotFoundException("there is no such file");
+    }
+    return new FileInputStream(found);
   }
 }

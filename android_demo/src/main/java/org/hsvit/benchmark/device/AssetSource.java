@@ -22,9 +22,4 @@ public final class AssetSource implements BundleSource {
   public InputStream open(String file) throws IOException {
     return assets.open(folder + "/" + file);
   }
-
-  @Override
-  public String toString() {
-    return "the app's " + folder;
-  }
 }

@@ -18,9 +18,4 @@ final class Numbers {
     BigDecimal rounded = new BigDecimal(value).round(new MathContext(3, RoundingMode.HALF_EVEN));
     return rounded.stripTrailingZeros().toPlainString();
   }
-
-  /** As a share of hundred. */
-  static String percent(double share) {
-    return fixed(100 * share, 1) + " %";
-  }
 }

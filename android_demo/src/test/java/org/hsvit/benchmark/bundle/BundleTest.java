@@ -60,7 +60,7 @@ public class BundleTest {
   private static void assertRefused(String path, String json, String message) throws Exception {
     String text = changed(path, json);
     BundleException error = assertThrows(path, BundleException.class, () -> read(text));
-    assertTrue(error.getMessage(), error.getMessage().endsWith("/bundle.json: " + message));
+    assertTrue(error.getMessage(), error.getMessage().equals("bundle.json: " + message));
   }
 
   @Test
@@ -119,13 +119,13 @@ public class BundleTest {
           assertThrows(field, BundleException.class, () -> read(bundle.toString()));
       assertTrue(
           error.getMessage(),
-          error.getMessage().contains("bundle.json: " + field + " is missing, it must be "));
+          error.getMessage().startsWith("bundle.json: " + field + " is missing, it must be "));
     }
   }
 
   @Test
   public void aWrongValueIsNamedWithWhatWouldBeRight() throws Exception {
-    assertRefused("bundle_version", "2", "bundle_version is 2, it must be an integer from 1 to 1");
+    assertRefused("bundle_version", "2", "bundle_version is 2, it must be 1");
     assertRefused("name", "7", "name is 7, it must be a text");
     assertRefused("class_names", "[1]", "class_names[0] is 1, it must be a text");
     assertRefused("images", "{}", "images is {}, it must be a list of objects");
@@ -242,7 +242,7 @@ public class BundleTest {
   public void whatIsNoJsonIsRefused() {
     for (String text : new String[] {"", "{", "[1]", "nonsense"}) {
       BundleException error = assertThrows(BundleException.class, () -> read(text));
-      assertTrue(error.getMessage(), error.getMessage().contains("bundle.json is no JSON object: "));
+      assertTrue(error.getMessage(), error.getMessage().startsWith("bundle.json is no JSON object: "));
     }
   }
 
@@ -269,12 +269,10 @@ public class BundleTest {
     assertThrows(
         IOException.class,
         () -> Contents.check(bundle.model("original.tflite"), bundle.source()));
-    Files.write(file.toPath(), changed("name", "7").getBytes("UTF-8"));
+    Files.delete(file.toPath());
     assertEquals(
-        file + ": name is 7, it must be a text",
-        assertThrows(
-                BundleException.class, () -> Bundle.read(new FolderSource(folder.getRoot())))
-            .getMessage());
+        "cannot read bundle.json: there is no such file",
+        assertThrows(IOException.class, () -> Bundle.read(bundle.source())).getMessage());
   }
 
   @Test

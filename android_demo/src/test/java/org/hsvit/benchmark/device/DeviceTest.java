@@ -95,7 +95,6 @@ public class DeviceTest {
     AssetSource source = new AssetSource(context.getAssets(), "sample");
     assertEquals("a picture\n", new String(Contents.read(source, "images/a.txt"), "US-ASCII"));
     assertThrows(IOException.class, () -> Contents.read(source, "images/b.txt"));
-    assertEquals("the app's sample", source.toString());
   }
 
   @Test

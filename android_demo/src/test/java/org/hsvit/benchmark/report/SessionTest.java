@@ -182,7 +182,7 @@ public class SessionTest {
   @Test
   public void aWrongAnswerIsLoud() throws Exception {
     phone.offsets.put(FakePhone.INT8, 0.25f);
-    Session.Outcome outcome = run("int8");
+    run("int8");
     String message =
         "WRONG ANSWERS to 10 of 10 images: they differ from those of keras 3.15.0 by up to 0.25, "
             + "at most 0.001 is right";
@@ -190,9 +190,6 @@ public class SessionTest {
     JSONObject mobile = read().getJSONArray("models").getJSONObject(1);
     assertFalse(mobile.getJSONObject("reference").getBoolean("right"));
     assertEquals(10, mobile.getJSONObject("reference").getInt("wrong_images"));
-    String text = TextSummary.of(outcome.report);
-    assertTrue(text, text.contains("WRONG ANSWERS, accuracy"));
-    assertTrue(text, text.contains("warning: int8.tflite: " + message));
   }
 
   @Test
