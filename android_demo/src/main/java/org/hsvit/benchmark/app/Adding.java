@@ -79,8 +79,7 @@ final class Adding {
     if (!folder.renameTo(new File(Folders.bundles(context), bundle))) {
       throw new Refusal(context.getString(R.string.add_not_written, folder));
     }
-    int count = names.size();
-    return context.getResources().getQuantityString(R.plurals.added, count, count, names.get(0));
+    return Words.quantity(context.getResources(), R.plurals.added, names.size(), names.get(0));
   }
 
   private void describe(File folder, List<String> names) throws Refusal {

@@ -4,6 +4,7 @@ import android.content.Intent;
 import android.util.Log;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.Bundle;
@@ -86,7 +87,20 @@ final class Autorun implements RunHolder.Observer {
         intent.getIntExtra("runs", usual.runs),
         intent.getIntExtra("warmup", usual.warmup),
         intent.getIntExtra("cooldown_ms", usual.cooldownMs),
-        Accelerator.CPU);
+        accelerator(intent.getStringExtra("accelerator"), usual.accelerator));
+  }
+
+  private static Accelerator accelerator(String name, Accelerator usual) {
+    for (Accelerator known : Accelerator.values()) {
+      if (known.toString().equals(name)) {
+        return known;
+      }
+    }
+    if (name != null) {
+      String all = Arrays.toString(Accelerator.values());
+      throw new IllegalArgumentException("accelerator=" + name + " must be one of " + all);
+    }
+    return usual;
   }
 
   @Override

@@ -116,16 +116,15 @@ public final class ClassifyActivity extends Activity {
     for (Pair each : bundle.pairs()) {
       names.add(getString(R.string.classify_pair, each.name));
     }
-    ArrayAdapter<String> adapter = new ArrayAdapter<>(this, android.R.layout.simple_spinner_item, names);
-    adapter.setDropDownViewResource(android.R.layout.simple_spinner_dropdown_item);
     Spinner spinner = findViewById(R.id.pair);
-    spinner.setAdapter(adapter);
+    spinner.setAdapter(new ArrayAdapter<>(this, R.layout.classify_pair, names));
     spinner.setSelection(Math.min(pair, names.size() - 1));
     spinner.setOnItemSelectedListener(
         new AdapterView.OnItemSelectedListener() {
           @Override
           public void onItemSelected(AdapterView<?> parent, View view, int position, long id) {
             pair = position;
+            spinner.setContentDescription(getString(R.string.classify_pairs, names.get(position)));
             look();
           }
 

@@ -3,7 +3,6 @@ package org.hsvit.benchmark.app;
 import android.content.Context;
 import android.os.Bundle;
 import android.text.SpannableStringBuilder;
-import android.text.format.Formatter;
 import android.text.style.ForegroundColorSpan;
 import android.view.LayoutInflater;
 import android.view.View;
@@ -109,7 +108,7 @@ final class PairsPanel {
   private String pictures(int count) {
     return count == 0
         ? context.getString(R.string.no_pictures)
-        : context.getResources().getQuantityString(R.plurals.pictures, count, count);
+        : Words.quantity(context.getResources(), R.plurals.pictures, count);
   }
 
   private String damage(Library.Entry entry) {
@@ -118,8 +117,8 @@ final class PairsPanel {
 
   private CheckBox box(Library.Entry entry, Pair pair, ViewGroup parent) {
     CheckBox box = (CheckBox) inflate(R.layout.pair, parent);
-    String before = Formatter.formatShortFileSize(context, pair.original.bytes);
-    String after = Formatter.formatShortFileSize(context, pair.mobile.bytes);
+    String before = Words.size(context.getResources(), pair.original.bytes);
+    String after = Words.size(context.getResources(), pair.mobile.bytes);
     String both = context.getString(R.string.pair, pair.original.title, before, pair.mobile.title, after);
     SpannableStringBuilder text = new SpannableStringBuilder(pair.name).append("\n");
     text.append(both, new ForegroundColorSpan(context.getColor(R.color.text_secondary)), 0);

@@ -207,7 +207,7 @@ final class ReportWords {
   }
 
   private String count(int plurals, int number) {
-    return resources.getQuantityString(plurals, number, Words.count(resources, number));
+    return Words.quantity(resources, plurals, number);
   }
 
   private String time(Double milliseconds) {

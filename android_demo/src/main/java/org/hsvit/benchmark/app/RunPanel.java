@@ -67,10 +67,10 @@ final class RunPanel {
     if (run.isCancelled()) {
       say(context.getString(R.string.stopping), "");
     } else {
-      int position = run.pairs.indexOf(run.current()) + 1;
-      String name = run.current().name;
+      String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
+      String pairs = Words.count(context.getResources(), run.pairs.size());
       say(
-          context.getString(R.string.running, name, position, run.pairs.size()),
+          context.getString(R.string.running, run.current().name, position, pairs),
           context.getString(R.string.stay));
     }
   }
@@ -96,6 +96,6 @@ final class RunPanel {
   }
 
   private String quantity(int plural, int count) {
-    return context.getResources().getQuantityString(plural, count, count);
+    return Words.quantity(context.getResources(), plural, count);
   }
 }

@@ -106,7 +106,6 @@ final class SavedReport {
   final int threads;
   final int blocks;
   final int runs;
-  final int warmup;
   final List<Compared> pairs = new ArrayList<>();
   final List<Warning> warnings = new ArrayList<>();
 
@@ -134,7 +133,6 @@ final class SavedReport {
     threads = settings.getInt("threads");
     blocks = settings.getInt("blocks");
     runs = settings.getInt("runs");
-    warmup = settings.getInt("warmup");
     JSONObject first = json.getJSONArray("models").getJSONObject(0);
     accelerator = text(first.getJSONObject("accelerator"), "requested");
     JSONObject phone = json.getJSONObject("device");

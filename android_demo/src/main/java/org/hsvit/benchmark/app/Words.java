@@ -4,6 +4,9 @@ import android.content.res.Resources;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.text.NumberFormat;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.R;
 
@@ -15,6 +18,13 @@ final class Words {
 
   static String count(Resources resources, int value) {
     return NumberFormat.getInstance(locale(resources)).format(value);
+  }
+
+  /** A text for so many: its first place is for the count, the next for what else it names. */
+  static String quantity(Resources resources, int plurals, int value, String... named) {
+    List<String> places = new ArrayList<>(List.of(count(resources, value)));
+    Collections.addAll(places, named);
+    return resources.getQuantityString(plurals, value, places.toArray());
   }
 
   static String milliseconds(Resources resources, double value) {

@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 
 import android.content.Intent;
 import android.util.Log;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.measure.FakePhone;
@@ -92,10 +93,21 @@ public class AutorunTest {
   }
 
   @Test
+  public void theAcceleratorIsAskedFor() throws Exception {
+    open(intent("int8").putExtra("accelerator", "npu"));
+    fixture.awaitEnding();
+    JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
+    JSONObject model = report.getJSONArray("models").getJSONObject(0);
+    assertEquals("npu", model.getJSONObject("accelerator").getString("requested"));
+  }
+
+  @Test
   public void badExtrasFailWithAReason() throws Exception {
     assertEquals("there is no bundle ../files", message(intent("all").putExtra("bundle", "../files")));
     assertEquals("there is no bundle none", message(intent("all").putExtra("bundle", "none")));
     assertEquals("threads=0 must be from 1 to 64", message(intent("all").putExtra("threads", 0)));
+    String gpu = message(intent("all").putExtra("accelerator", "gpu"));
+    assertEquals("accelerator=gpu must be one of [cpu, npu]", gpu);
     String id = message(intent("all").putExtra("run_id", "../x"));
     assertTrue(id, id.startsWith("run_id=../x must be"));
     Intent own = intent("all");

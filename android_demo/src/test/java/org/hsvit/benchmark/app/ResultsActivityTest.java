@@ -6,6 +6,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 import static org.robolectric.Shadows.shadowOf;
 
+import android.app.Activity;
 import android.app.Application;
 import android.content.Intent;
 import android.net.Uri;
@@ -16,7 +17,6 @@ import java.io.File;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.List;
 import org.hsvit.benchmark.R;
 import org.json.JSONObject;
 import org.junit.Before;
@@ -29,11 +29,20 @@ import org.robolectric.annotation.Config;
 
 /** The results screen, of the report that Python's tests read too: a right pair, a wrong one, a failure. */
 @RunWith(RobolectricTestRunner.class)
-@Config(qualifiers = "w360dp-h1900dp-xhdpi")
-public class ResultsActivityTest {
+@Config(qualifiers = "w360dp-h760dp-xhdpi")
+public class ResultsActivityTest extends Looks {
   private final Application app = RuntimeEnvironment.getApplication();
   private File file;
   private JSONObject report;
+
+  public ResultsActivityTest() {
+    super("results");
+  }
+
+  @Override
+  Activity full() {
+    return open();
+  }
 
   @Before
   public void keepReport() throws Exception {
@@ -75,7 +84,7 @@ public class ResultsActivityTest {
   }
 
   @Test
-  public void aPairSaysWhatWasMeasured() throws Exception {
+  public void aPairSaysWhatWasMeasured() {
     ResultsActivity activity = open();
     String asked = "Asked for CPU, 1 thread\n6 alternating blocks of 20 runs";
     assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
@@ -89,7 +98,6 @@ public class ResultsActivityTest {
     assertEquals("Answers: original ✓ right, int8 ✓ right", row(card, 8));
     assertEquals("Same answer to 100% of 10 images", text(card, R.id.agreement));
     assertEquals(View.GONE, card.findViewById(R.id.alarm).getVisibility());
-    Screenshot.take(activity, "results");
   }
 
   @Test
@@ -201,30 +209,5 @@ public class ResultsActivityTest {
     Intent chooser = shadowOf(activity).getNextStartedActivity();
     assertEquals(Intent.ACTION_CHOOSER, chooser.getAction());
     return chooser.getParcelableExtra(Intent.EXTRA_INTENT);
-  }
-
-  @Test
-  @Config(qualifiers = "+night")
-  public void dark() throws Exception {
-    fits("results_dark");
-  }
-
-  @Test
-  @Config(qualifiers = "+h3300dp")
-  public void largeLetters() throws Exception {
-    RuntimeEnvironment.setFontScale(2);
-    fits("results_large");
-  }
-
-  @Test
-  @Config(qualifiers = "+ar-ldrtl")
-  public void rightToLeft() throws Exception {
-    fits("results_rtl");
-  }
-
-  private void fits(String name) throws Exception {
-    ResultsActivity activity = open();
-    Screenshot.take(activity, name);
-    assertEquals(List.of(), Screen.cut(activity));
   }
 }

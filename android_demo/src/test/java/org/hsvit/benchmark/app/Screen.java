@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.app;
 
 import android.app.Activity;
+import android.text.Layout;
 import android.view.View;
 import android.view.ViewGroup;
 import android.widget.TextView;
@@ -52,18 +53,49 @@ final class Screen {
     return text.toString();
   }
 
-  /** Texts that do not fit into their views. */
+  /** Texts that do not fit into their views, or these not into theirs, and those with a broken word. */
   static List<String> cut(Activity activity) {
     List<String> cut = new ArrayList<>();
     for (View view : views(activity)) {
       if (view instanceof TextView && ((TextView) view).getLayout() != null) {
         TextView text = (TextView) view;
-        int room = text.getHeight() - text.getCompoundPaddingTop() - text.getCompoundPaddingBottom();
-        if (text.getLayout().getHeight() > room) {
+        if (!fits(text) || reachesOut(text) || breaksWords(text.getLayout())) {
           cut.add(text.getText().toString());
         }
       }
     }
     return cut;
+  }
+
+  private static boolean fits(TextView view) {
+    Layout text = view.getLayout();
+    int room = view.getHeight() - view.getCompoundPaddingTop() - view.getCompoundPaddingBottom();
+    boolean shortened = text.getLineCount() > 0 && text.getEllipsisCount(text.getLineCount() - 1) > 0;
+    return text.getHeight() <= room && !shortened;
+  }
+
+  /** What is beyond the views that hold it is not drawn. */
+  private static boolean reachesOut(View view) {
+    View inner = view;
+    while (inner.getParent() instanceof View) {
+      View holder = (View) inner.getParent();
+      if (inner.getTop() < 0 || inner.getBottom() > holder.getHeight()) {
+        return true;
+      }
+      inner = holder;
+    }
+    return false;
+  }
+
+  private static boolean breaksWords(Layout layout) {
+    CharSequence text = layout.getText();
+    for (int line = 1; line < layout.getLineCount(); line++) {
+      int start = layout.getLineStart(line);
+      char before = text.charAt(start - 1);
+      if (Character.isLetterOrDigit(before) && Character.isLetterOrDigit(text.charAt(start))) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -8,15 +8,17 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 
-/** What an activity looks like, all of it, as {@code target/screenshots/NAME.png}. */
+/** What an activity looks like, what is scrolled to too, as {@code target/screenshots/NAME.png}. */
 final class Screenshot {
   private Screenshot() {}
 
-  /** Lays the window out as large as the screen, and draws it. */
+  /** Lays the window out as high as its content, at least as the screen, and draws it. */
   static void take(Activity activity, String name) throws IOException {
     View window = activity.getWindow().getDecorView();
     int width = activity.getResources().getDisplayMetrics().widthPixels;
-    int height = activity.getResources().getDisplayMetrics().heightPixels;
+    window.measure(exactly(width), View.MeasureSpec.makeMeasureSpec(0, View.MeasureSpec.UNSPECIFIED));
+    int screen = activity.getResources().getDisplayMetrics().heightPixels;
+    int height = Math.max(screen, window.getMeasuredHeight());
     window.measure(exactly(width), exactly(height));
     window.layout(0, 0, width, height);
     Bitmap bitmap = Bitmap.createBitmap(width, height, Bitmap.Config.ARGB_8888);

@@ -1,0 +1,63 @@
+package org.hsvit.benchmark.app;
+
+import static org.junit.Assert.assertEquals;
+
+import android.app.Activity;
+import java.util.List;
+import org.junit.Test;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.annotation.Config;
+
+/** The looks that a screen has, for the tests of each to extend. Nothing may be cut in any of them. */
+public abstract class Looks {
+  private final String name;
+
+  /**
+   * @param name of the screen, as pictures of it are called
+   */
+  Looks(String name) {
+    this.name = name;
+  }
+
+  /** Opens the screen, with much to show. */
+  abstract Activity full() throws Exception;
+
+  @Test
+  public void light() throws Exception {
+    fits("light");
+  }
+
+  @Test
+  @Config(qualifiers = "+night")
+  public void dark() throws Exception {
+    fits("dark");
+  }
+
+  @Test
+  public void largeLetters() throws Exception {
+    RuntimeEnvironment.setFontScale(2);
+    fits("large");
+  }
+
+  @Test
+  @Config(qualifiers = "+ar-ldrtl")
+  public void rightToLeft() throws Exception {
+    fits("rtl");
+  }
+
+  @Test
+  @Config(qualifiers = "+land")
+  public void onItsSide() throws Exception {
+    fits("land");
+  }
+
+  private void fits(String look) throws Exception {
+    fits(full(), look);
+  }
+
+  /** Takes a picture of the screen as it is, and looks whether it has room for all its texts. */
+  final void fits(Activity activity, String look) throws Exception {
+    Screenshot.take(activity, name + "_" + look);
+    assertEquals(List.of(), Screen.cut(activity));
+  }
+}
