@@ -91,13 +91,14 @@ def _summary(run):
     report = run.benchmarks[0]
     original = report["models"][0]
     pairs = {pair["mobile"]: pair for pair in report["pairs"]}
+    wrong = {entry["model"] for entry in _wrong_answers(report)}
     rows = []
     for model in report["models"]:
         pair = pairs.get(model["name"])
         agreement = pair and pair["agreement"]
         rows.append(
             [
-                model["name"],
+                model["name"] + (", WRONG" if model["name"] in wrong else ""),
                 _ratio(pair["ratio"]) if pair else "1.000",
                 _size(model["bytes"]),
                 _share(model["bytes"], original["bytes"]),
@@ -109,10 +110,24 @@ def _summary(run):
     columns = ["<Artifact", "Time ratio", "Size", "of original", "Same answer", "Accuracy", "Median"]
     return report_page.section(
         "In short",
+        *_alarms(run.benchmarks),
         report_page.table("The original and its artifacts", columns, rows),
         report_page.paragraph(_reading(report), "quiet"),
         *_warnings_in_short(report["warnings"]),
     )
+
+
+def _alarms(benchmarks):
+    """What is worse than being slow, of all measurements: wrong answers, which nobody may notice."""
+    for report in benchmarks:
+        for entry in _wrong_answers(report):
+            model = entry["model"] or "A model"
+            text = f"{model} answers wrongly on {_device_name(report)}: {entry['message']}."
+            yield report_page.paragraph(text, "alarm")
+
+
+def _wrong_answers(report):
+    return [entry for entry in report["warnings"] if entry["code"] in ("wrong_answers", "not_finite")]
 
 
 def _warnings_in_short(warnings):

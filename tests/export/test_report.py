@@ -243,6 +243,26 @@ def test_costs_alone_are_enough_and_broken_ones_are_left_out(workdir):
     )
 
 
+def test_wrong_answers_come_first_whatever_was_measured_where(workdir):
+    here, phone = reports.phone_report(), reports.phone_report()
+    here["device"]["name"] = "A computer"
+    phone["warnings"] = [
+        {"code": "wrong_answers", "model": "mobile.tflite", "message": "WRONG ANSWERS to 3 of 40 images"},
+        {"code": "not_finite", "model": None, "message": "2 of 40 answers hold NaN or infinity"},
+    ]
+    told = [
+        "mobile.tflite answers wrongly on Maker Phone 7: WRONG ANSWERS to 3 of 40 images.",
+        "A model answers wrongly on Maker Phone 7: 2 of 40 answers hold NaN or infinity.",
+    ]
+    folder = workdir({"benchmark.json": here, "phone.json": phone})
+    content, page, _ = build(folder, benchmarks=[folder / "benchmark.json", folder / "phone.json"])
+    assert page.texts["p"][1:3] == told  # the first is the page's lead
+    assert [row[0] for row in rows(content, "The original and its artifacts")][-1] == "mobile.tflite"
+    content, page, _ = build(folder, benchmarks=[folder / "phone.json"])
+    assert page.texts["p"][1:3] == told
+    assert [row[0] for row in rows(content, "The original and its artifacts")][-1] == "mobile.tflite, WRONG"
+
+
 def test_warnings(workdir):
     benchmark = reports.phone_report()
     benchmark["warnings"] = [
