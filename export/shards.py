@@ -9,6 +9,7 @@ several numbers, as in `--num_shards=1,2,4,8,16`, each gets a folder `DIR/N`, an
 
 import dataclasses
 import hashlib
+import math
 import pathlib
 
 import numpy as np
@@ -43,9 +44,20 @@ def main(_):
         manifests[count] = export(part, count, *settings)
         print(f"wrote {folder / str(count)}: {_summary(manifests[count])}", flush=True)
     rows = compare(folder, manifests)
-    files.write_json(folder / "shards.json", {"preset": FLAGS.preset, "rows": rows})
+    files.write_json(folder / "shards.json", {**_messages(manifests[counts[0]]), "rows": rows})
     print(table(rows))
     print(f"wrote {folder / 'shards.json'}")
+
+
+def _messages(manifest):
+    """What a table says of all its rows: among others what goes to a node and comes back of a group."""
+    return {
+        "model": manifest["model"],
+        "preset": manifest["preset"],
+        "num_groups": manifest["num_groups"],
+        "image_bytes": math.prod(manifest["input"]["shape"]),  # as pixels of 8 bits
+        "group_bytes": 4 * manifest["dim"],
+    }
 
 
 def export(request, num_shards, preset="float32", runtime=None, calibration=None):
@@ -158,7 +170,7 @@ def compare(folder, manifests):
 
     Returns:
         list of dicts: for each number of shards `shards`, and of the slowest `multiply_adds`, `bytes`,
-        `p50_ms` and `ratio` of that to one shard's, or to the first row's.
+        `samples_ms`, their median `p50_ms`, and `ratio` of that to one shard's, or to the first row's.
     """
     from export.measuring import timing
 
@@ -169,16 +181,17 @@ def compare(folder, manifests):
         image = np.zeros(manifests[count]["input"]["shape"], "float32")
         functions.append(lambda run=run, image=image: run(image))
     timed = timing.time_interleaved(functions, blocks=20, runs=10, warmup=2)
-    medians = {key: float(np.median(one.blocks_ms)) for key, one in zip(where, timed, strict=True)}
+    samples = {key: np.ravel(one.blocks_ms) for key, one in zip(where, timed, strict=True)}
     rows = []
     for count, manifest in manifests.items():
-        slowest = max(range(count), key=lambda i: medians[count, i])
+        slowest = max(range(count), key=lambda i: np.median(samples[count, i]))
         rows.append(
             {
                 "shards": count,
                 "multiply_adds": manifest["shards"][slowest]["multiply_adds"],
                 "bytes": manifest["shards"][slowest]["bytes"],
-                "p50_ms": medians[count, slowest],
+                "p50_ms": float(np.median(samples[count, slowest])),
+                "samples_ms": samples[count, slowest].tolist(),
             }
         )
     return [{**row, "ratio": row["p50_ms"] / rows[0]["p50_ms"]} for row in rows]

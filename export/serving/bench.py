@@ -27,7 +27,9 @@ def measure(url, image_shape, seconds):
     Returns:
         list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
         `statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
-        `unanswered`, the share that no node answered in time.
+        `unanswered`, the share that no node answered in time; and `samples`, a dict of lists of ms of those
+        that got classes: `latency_ms`, of which `nodes_ms` is from asking the nodes to the joined answer, of
+        which `shards_ms` is what the slowest node needed for its shards.
 
     Raises:
         ValueError: the service refuses the image, or no node ever answers in time.
@@ -50,7 +52,7 @@ def measure(url, image_shape, seconds):
 
 
 def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
-    """Sends requests one after another; adds (status, whether all groups answered, ms) of each."""
+    """Sends requests one after another; adds (status, ms, the answer's content) of each."""
     place = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
     end = time.perf_counter() + seconds
@@ -62,25 +64,31 @@ def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
         ms = 1e3 * (time.perf_counter() - start)
         requests -= 1
         if answers is not None:
-            complete = response.status == 200 and len((a := json.loads(body))["groups"]) == a["num_groups"]
-            answers.append((response.status, complete, ms))
+            answers.append((response.status, ms, json.loads(body)))
     connection.close()
 
 
 def _row(clients, answers, elapsed):
-    statuses, complete, latencies = zip(*answers, strict=True)
+    statuses = [status for status, *_ in answers]
     if wrong := set(statuses) - {200, 503}:
         raise ValueError(f"the service answered with HTTP status {sorted(wrong)}")
-    classified = [ms for status, ms in zip(statuses, latencies, strict=True) if status == 200]
+    classified = [(ms, content) for status, ms, content in answers if status == 200]
     if not classified:
         raise ValueError("no node answered in time, ever: allow more by --deadline_ms")
+    latencies, contents = zip(*classified, strict=True)
+    complete = [len(content["groups"]) == content["num_groups"] for content in contents]
     return {
         "clients": clients,
         "requests": len(answers),
         "per_second": len(classified) / elapsed,
-        "latency_ms": statistics.summarize(classified),
+        "latency_ms": statistics.summarize(latencies),
         "complete": sum(complete) / len(answers),
         "unanswered": statuses.count(503) / len(answers),
+        "samples": {
+            "latency_ms": list(latencies),
+            "nodes_ms": [content["timings_ms"]["nodes"] for content in contents],
+            "shards_ms": [content["timings_ms"]["slowest_shards"] for content in contents],
+        },
     }
 
 

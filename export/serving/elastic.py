@@ -49,7 +49,7 @@ class Elastic:
         }
         if not names:
             raise ValueError(
-                "the file has no signatures such as groups_4; python -m export.elastic makes one"
+                "no signature is named as groups_4 is: python -m export.elastic makes such files"
             )
         self._runners = {groups: interpreter.get_signature_runner(names[groups]) for groups in sorted(names)}
         (given,) = next(iter(self._runners.values())).get_input_details().values()
