@@ -42,6 +42,9 @@ def define_flags():
         "warmup", None, "Runs before each block that do not count, as --blocks.", lower_bound=0
     )
     flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
+    flags.DEFINE_enum(
+        "accelerator", None, ["cpu", "npu"], "What is to run the models: the CPU, or what NNAPI offers."
+    )
     flags.DEFINE_string("apk", None, "The app, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
@@ -60,7 +63,7 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "warmup")}
+    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "warmup", "accelerator")}
     settings["cooldown_ms"] = None if FLAGS.cooldown is None else round(1000 * FLAGS.cooldown)
     with _bundle() as folder:
         run(

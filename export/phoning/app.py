@@ -86,18 +86,18 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         run_id: str.
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
-        settings: dict from `threads`, `blocks`, `runs`, `warmup`, `cooldown_ms` to int; the app has its own
-            values for those that are left out or None.
+        settings: dict from `threads`, `blocks`, `runs`, `warmup`, `cooldown_ms` to int and from `accelerator`
+            to "cpu" or "npu"; the app has its own values for those that are left out or None.
 
     Raises:
         PhoneError: the phone does not start it.
     """
     device.shell("input", "keyevent", "KEYCODE_WAKEUP")  # it measures while its screen is on
-    texts = {"pairs": pairs, "bundle": bundle, "run_id": run_id}
+    extras = {"pairs": pairs, "bundle": bundle, "run_id": run_id, **(settings or {})}
     words = ["am", "start", "-W", "-n", _ACTIVITY, "--ez", "autorun", "true"]
-    for option, values in (("--es", texts), ("--ei", settings or {})):
-        for name, value in values.items():
-            words += [] if value is None else [option, name, str(value)]
+    for name, value in extras.items():
+        option = "--es" if isinstance(value, str) else "--ei"
+        words += [] if value is None else [option, name, str(value)]
     said = device.shell(*words)
     if "Error" in said:  # of which am's exit status says nothing
         complaint = " ".join(line for line in said.splitlines() if "Error" in line)
