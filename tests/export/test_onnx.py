@@ -18,10 +18,13 @@ from export import conversion, onnx
 from export.lowering import lower
 
 pytestmark = pytest.mark.tensorflow
+VARIANTS = ["hsvit_c2a2", "hsvit_c3a4", pytest.param("hsvit_c4a8", marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("side", [32, 64])
-@pytest.mark.parametrize("name", ["hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8"])
+@pytest.mark.parametrize("side", [32, pytest.param(64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["hsvit_c2a2", "hsvit_c3a4", pytest.param("hsvit_c4a8", marks=pytest.mark.slow)]
+)
 def test_every_variant_answers_alike(name, side):
     keras.utils.set_random_seed(side)
     model = hsvit_keras.create_model(name, input_shape=(side, side, 3), num_classes=10)

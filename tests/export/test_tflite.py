@@ -25,7 +25,7 @@ from export.lowering import lower
 pytestmark = pytest.mark.tensorflow
 
 RNG = np.random.default_rng(0)
-VARIANTS = ["hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8"]
+VARIANTS = ["hsvit_c2a2", "hsvit_c3a4", pytest.param("hsvit_c4a8", marks=pytest.mark.slow)]
 
 
 def save(model, folder):
