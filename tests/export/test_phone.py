@@ -68,7 +68,9 @@ def test_a_run_gives_the_report_of_the_phone(tmp_path):
 
 def test_a_run_tells_the_app_what_to_measure(stand_in, tmp_path):
     settings = {"threads": 4, "blocks": 7, "cooldown_ms": 1500, "accelerator": "npu"}
-    phone.run(adb.connect(), tmp_path / "phone.json", pairs="int8,dynamic", settings=settings | {"runs": None})
+    phone.run(
+        adb.connect(), tmp_path / "phone.json", pairs="int8,dynamic", settings=settings | {"runs": None}
+    )
     started = stand_in.started()
     assert started.pop("run_id")
     assert started == {"autorun": True, "pairs": "int8,dynamic", **settings}
