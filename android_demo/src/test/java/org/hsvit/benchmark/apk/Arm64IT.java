@@ -54,7 +54,8 @@ public final class Arm64IT {
           check(model, i, answer);
         }
       } catch (IllegalStateException error) {
-        fail("TensorFlow Lite " + bundle.runtime() + " on ARM refuses " + model.file + ": " + error.getMessage());
+        String runtime = "TensorFlow Lite " + bundle.runtime() + " on ARM";
+        fail(runtime + " refuses " + model.file + ": " + error.getMessage());
       }
     }
   }

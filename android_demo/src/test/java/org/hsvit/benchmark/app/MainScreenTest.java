@@ -6,7 +6,6 @@ import android.app.Activity;
 import android.view.View;
 import android.widget.TextView;
 import java.io.File;
-import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.measure.FakePhone;
@@ -43,11 +42,14 @@ public class MainScreenTest extends Looks {
     JSONObject small = new JSONObject(described.getJSONArray("pairs").getString(0));
     described.getJSONArray("pairs").put(small.put("name", "small_int8").put("mobile", "small_int8.tflite"));
     fixture.push();
-    for (String id : List.of("20260102-030405", "20260203-101112")) {
-      File report = new File(Folders.reports(fixture.app), id + ".json");
-      WholeFile.write(report, "{}");
-      report.setLastModified(1_770_000_000_000L);
-    }
+    report("20260102-030405", 1_767_323_045_000L);
+    report("20260203-101112", 1_770_113_472_000L);
+  }
+
+  private void report(String id, long written) throws Exception {
+    File file = new File(Folders.reports(fixture.app), id + ".json");
+    WholeFile.write(file, "{}");
+    file.setLastModified(written);
   }
 
   private void describe(JSONObject model, String title, int bytes) throws Exception {
