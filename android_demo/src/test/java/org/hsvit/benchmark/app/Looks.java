@@ -8,7 +8,7 @@ import org.junit.Test;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 
-/** The looks that a screen has, for the tests of each to extend. Nothing may be cut in any of them. */
+/** The looks that a screen has, for the tests of each to extend. In all of them nothing is cut or unspoken. */
 public abstract class Looks {
   private final String name;
 
@@ -59,5 +59,6 @@ public abstract class Looks {
   final void fits(Activity activity, String look) throws Exception {
     Screenshot.take(activity, name + "_" + look);
     assertEquals(List.of(), Screen.cut(activity));
+    assertEquals(List.of(), Screen.unspoken(activity));
   }
 }

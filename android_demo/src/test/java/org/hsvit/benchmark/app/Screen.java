@@ -2,8 +2,10 @@ package org.hsvit.benchmark.app;
 
 import android.app.Activity;
 import android.text.Layout;
+import android.text.TextUtils;
 import android.view.View;
 import android.view.ViewGroup;
+import android.widget.ImageView;
 import android.widget.TextView;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +87,21 @@ final class Screen {
       inner = holder;
     }
     return false;
+  }
+
+  /** What can be touched, and pictures, of which a screen reader has nothing to say. */
+  static List<View> unspoken(Activity activity) {
+    List<View> unspoken = new ArrayList<>();
+    for (View view : views(activity)) {
+      boolean shows = view.isClickable() || view instanceof ImageView || view instanceof ChartView;
+      boolean isSpoken =
+          !TextUtils.isEmpty(view.getContentDescription())
+              || (view instanceof TextView && !TextUtils.isEmpty(((TextView) view).getText()));
+      if (shows && !isSpoken && view.isImportantForAccessibility()) {
+        unspoken.add(view);
+      }
+    }
+    return unspoken;
   }
 
   private static boolean breaksWords(Layout layout) {
