@@ -9,8 +9,13 @@ from training.configs import compress_base, digits
 _TOKENS = {"hidden_dim": 48, "num_heads": 4, "depth": 4, "mlp_dim": 96}
 _XFORMER = {"hidden_dim": 48, "num_heads": 4, "head_dim": 12, "depth": 4}
 _HALF = {"heads": 0.5, "mlp_units": 0.5}
-# The size that the digits come in, for models that compare all pixels with each other.
-_PIXELS = {"image_shape": (8, 8, 1), "slim": _HALF}
+# Models that compare all pixels with each other see digits in the size that these come in. So small, turned
+# or zoomed ones are blurred as none of the test part is: only whole pixels may move.
+_SHIFT = {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant", "interpolation": "nearest"}
+_PIXELS = {
+    "slim": _HALF,
+    "training": {"image_shape": (8, 8, 1), "augmentation": (("RandomTranslation", _SHIFT),)},
+}
 
 
 def get_config():
@@ -21,9 +26,13 @@ def get_config():
     return ConfigDict(
         {
             "training": training,
-            # Arguments of each model, the size of its images if it is its own, and what `slim` leaves of it.
+            # The arguments of each, what `slim` leaves of it, and what its model or training has of its own.
             "models": {
                 "hsvit_tiny": {"arguments": {}, "slim": {"groups": 0.5}},
+                # Half the groups of a shared stem leave the stem whole; here each group has its own.
+                "hsvit_tiny_split": {
+                    "model": "hsvit_tiny", "arguments": {"stem": "split"}, "slim": {"groups": 0.5},
+                },
                 "deit_tiny": {"arguments": {**_TOKENS, "patch_size": 2}, "slim": _HALF},
                 "pit_ti": {
                     "arguments": {
@@ -51,7 +60,10 @@ def get_config():
                     "arguments": {"hidden_dim": 32, "depth": 4, "patch_size": 2},
                     "slim": {"mlp_units": 0.5},
                 },
-                "fnet2d": {"arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5}},
+                "fnet2d": {
+                    "arguments": {"hidden_dim": 32, "depth": 4}, "slim": {"mlp_units": 0.5},
+                    "training": {"learning_rate": 1e-2},
+                },
             },
             # Chains of steps, each from the trained model on.
             "chains": {
