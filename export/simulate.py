@@ -82,10 +82,19 @@ def _sweep(output):
         seed=FLAGS.seed, progress=lambda done, total: commands.show_progress("simulation", done, total),
     )  # fmt: skip
     print(sweep.table(rows))
-    labels = [pathlib.Path(path).parent.name for path in subsets["manifests"]]
+    labels = _apart(subsets["manifests"])
     plots.draw_latency(rows, output.with_name(f"{output.stem}_latency.png"))
     plots.draw_accuracy(rows, labels, output.with_name(f"{output.stem}_accuracy.png"))
     return {**settings, "models": subsets["manifests"], "rows": rows}
+
+
+def _apart(paths):
+    """What tells paths from each other, to write behind something else; nothing for a single one."""
+    parts = [pathlib.Path(path).parts for path in paths]
+    if len({len(some) for some in parts}) > 1:
+        return [f", {path}" for path in paths]
+    differing = [level for level in range(len(parts[0])) if len({some[level] for some in parts}) > 1]
+    return ["".join(f", {some[level]}" for level in differing) for some in parts]
 
 
 def _read(path, key):

@@ -41,7 +41,7 @@ def draw_accuracy(rows, labels, path):
             chosen = _chosen(rows, network=network, nodes=nodes, deadline_ms=deadline)
             for model, (label, style) in enumerate(zip(labels, ("-o", "--s", ":^", "-.v"), strict=False)):
                 places = [row["loss"] for row in chosen], [row["accuracies"][model] for row in chosen]
-                axes.plot(*places, style, color=colour, markersize=3.5, label=f"{nodes} nodes, {label}")
+                axes.plot(*places, style, color=colour, markersize=3.5, label=f"{nodes} node(s){label}")
         axes.set_title(f"deadline {deadline:g} ms", fontsize=10)
         axes.xaxis.set_major_formatter(PercentFormatter(1))
         axes.yaxis.set_major_formatter(PercentFormatter(1))
