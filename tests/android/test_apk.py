@@ -113,7 +113,7 @@ def test_a_model_that_the_runtime_refuses(tmp_path):
     apk, printed, well = build(made, target)
     assert not well
     assert not apk.exists()
-    refusal = r"TensorFlow Lite 2\.16 on ARM refuses dynamic\.tflite: .*FULLY_CONNECTED' version '12'"
+    refusal = r"on ARM dynamic\.tflite does not load in TFLite 2\.16\.1: .*FULLY_CONNECTED' version '12'"
     assert re.search(refusal, printed), printed
 
 

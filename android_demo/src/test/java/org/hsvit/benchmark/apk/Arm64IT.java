@@ -13,12 +13,14 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Preparation;
+import org.hsvit.benchmark.measure.Runner;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
-/** The models in the APK answer right in the library in the APK, as a phone's CPU runs it. */
+/** The models in the APK answer right as the app runs them on a phone's CPU, with the library in the APK. */
 public final class Arm64IT {
   private static final int IMAGES = 3; // an emulated inference takes seconds
   private static Apk apk;
@@ -37,25 +39,18 @@ public final class Arm64IT {
   }
 
   @Test
-  public void itIsTheVersionThatTheBundleIsFor() throws Exception {
-    String version = library.text(library.make("TfLiteVersion"));
-    assertTrue(version, version.startsWith(Bundle.read(apk).runtime() + "."));
-  }
-
-  @Test
   public void everyModelAnswersAsItsReference() throws Exception {
     Bundle bundle = Bundle.read(apk);
     for (ModelFile model : models(bundle)) {
       Contents.check(model, apk);
-      try (Arm64Model loaded = new Arm64Model(library, Contents.read(apk, model.file))) {
+      try (Runner runner = library.open(model, apk)) {
+        assertTrue(runner.runtimeVersion(), runner.runtimeVersion().startsWith(bundle.runtime() + "."));
         for (int i = 0; i < Math.min(IMAGES, bundle.images().size()); i++) {
           var picture = apk.picture(bundle.images().get(i).file);
-          float[] answer = loaded.run(Preparation.prepare(picture, model), model.output);
-          check(model, i, answer);
+          check(model, i, runner.run(Preparation.prepare(picture, model)));
         }
-      } catch (IllegalStateException error) {
-        String runtime = "TensorFlow Lite " + bundle.runtime() + " on ARM";
-        fail(runtime + " refuses " + model.file + ": " + error.getMessage());
+      } catch (ModelException error) {
+        fail("on ARM " + error.getMessage());
       }
     }
   }
