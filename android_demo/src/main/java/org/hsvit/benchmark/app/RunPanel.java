@@ -2,6 +2,7 @@ package org.hsvit.benchmark.app;
 
 import android.app.Activity;
 import android.content.Context;
+import android.text.method.ScrollingMovementMethod;
 import android.view.View;
 import android.widget.Button;
 import android.widget.ProgressBar;
@@ -30,6 +31,7 @@ final class RunPanel {
     context = activity;
     status = activity.findViewById(R.id.status);
     note = activity.findViewById(R.id.status_note);
+    note.setMovementMethod(new ScrollingMovementMethod()); // a runtime's refusals can be long
     progress = activity.findViewById(R.id.progress);
     results = activity.findViewById(R.id.show_results);
     button = activity.findViewById(R.id.run);
@@ -92,6 +94,7 @@ final class RunPanel {
       status.setText(text);
     }
     note.setText(more);
+    note.scrollTo(0, 0);
     note.setVisibility(more.isEmpty() ? View.GONE : View.VISIBLE);
   }
 

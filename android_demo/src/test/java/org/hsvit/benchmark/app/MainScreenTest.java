@@ -87,16 +87,39 @@ public class MainScreenTest extends Looks {
     fits(activity, "ended");
   }
 
-  /** The foot leaves at least a third of the screen to what is above it. */
   @Test
-  public void largeLettersLeaveRoomForTheModels() throws Exception {
+  public void aRunInLargeLetters() throws Exception {
     RuntimeEnvironment.setFontScale(2);
+    aRunLeavesRoomForTheModels("running_large");
+  }
+
+  @Test
+  @Config(qualifiers = "+land")
+  public void aRunOnItsSide() throws Exception {
+    aRunLeavesRoomForTheModels("running_land");
+  }
+
+  /** At least a third of the screen. */
+  private void aRunLeavesRoomForTheModels(String look) throws Exception {
     MainActivity activity = openAndRun();
     int window = activity.getWindow().getDecorView().getHeight();
     assertTrue(3 * activity.findViewById(R.id.scroll).getHeight() > window);
-    fits(activity, "running_large");
+    fits(activity, look);
     fixture.letGo();
     fixture.awaitEnding();
+  }
+
+  @Test
+  public void aLongMessageCanBeScrolled() throws Exception {
+    RuntimeEnvironment.setFontScale(2);
+    JSONObject pair = fixture.phone.described.getJSONArray("pairs").getJSONObject(2);
+    pair.put("name", "small_int8 with weights of another training");
+    fixture.push().write(AppFixture.KEY + "/original.tflite", new byte[3]);
+    MainActivity activity = open();
+    activity.findViewById(R.id.run).performClick();
+    fixture.awaitEnding();
+    Screenshot.take(activity, "main_failed_large");
+    assertTrue(activity.findViewById(R.id.status_note).canScrollVertically(1));
   }
 
   @Test
