@@ -90,7 +90,7 @@ def table(rows):
 def recipe_of(config, name):
     """The recipe that trains one of the models of a study."""
     recipe, entry = config.training.copy_and_resolve_references(), config.models[name]
-    recipe.model = entry.get("model", name)
+    recipe.model = name
     recipe.model_arguments = entry.arguments
     recipe.update(entry.get("training", {}))
     return recipe

@@ -26,13 +26,9 @@ def get_config():
     return ConfigDict(
         {
             "training": training,
-            # The arguments of each, what `slim` leaves of it, and what its model or training has of its own.
+            # Arguments of each model, what `slim` leaves of it, and what its training has of its own.
             "models": {
                 "hsvit_tiny": {"arguments": {}, "slim": {"groups": 0.5}},
-                # Half the groups of a shared stem leave the stem whole; here each group has its own.
-                "hsvit_tiny_split": {
-                    "model": "hsvit_tiny", "arguments": {"stem": "split"}, "slim": {"groups": 0.5},
-                },
                 "deit_tiny": {"arguments": {**_TOKENS, "patch_size": 2}, "slim": _HALF},
                 "pit_ti": {
                     "arguments": {
