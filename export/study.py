@@ -5,7 +5,7 @@
 Reads what `training.compression_study` wrote. Each original is converted with the presets float32, float16
 and dynamic, each compressed model with float32 and dynamic, or with int8 where it is quantized. All artifacts
 of a model are timed in turn, in one run, against the original's float32. Beside the study come the folder
-`DIR/artifacts` and `DIR/artifacts.json`.
+`DIR/artifacts` and `DIR/artifacts.json`, which also names artifacts that answered too differently.
 """
 
 import json
@@ -31,6 +31,8 @@ def define_flags():
 def main(_):
     report = study(FLAGS.study, FLAGS.data_dir, blocks=FLAGS.blocks, runs=FLAGS.runs)
     print(table(report["rows"]))
+    for one in report["refused"]:
+        print(f"refused: {one['model']}, {one['chain']}, {one['preset']}: {one['reason']}")
     print(f"wrote {_beside(FLAGS.study)}")
 
 
@@ -44,18 +46,21 @@ def study(path, data_dir=None, *, blocks=20, runs=10):
         runs: int, timed runs in a block.
 
     Returns:
-        dict of `device`, and `rows`: for each artifact its `model`, `chain`, `preset`, `accuracy` on the test
-        images, `points` lost to the Keras original, `agreement` with the Keras model it was made of, `bytes`,
-        and `ratio` of its median latency to that of the original's float32 artifact.
+        dict of `device`; `refused`, a list of artifacts that were not made, with the `reason`; and `rows`:
+        for each artifact its `model`, `chain`, `preset`, `accuracy` on the test images, `points` lost to the
+        Keras original, `agreement` with the Keras model it was made of, `bytes`, and `ratio` of its median
+        latency to that of the original's float32 artifact.
 
     Raises:
-        ValueError: the study is damaged, or an artifact does not answer as its model.
+        ValueError: the study is damaged, or an original cannot be converted.
         OSError: a file is not there.
     """
-    rows, device = [], None
+    rows, refused, device = [], [], None
     pathlib.Path(path).with_name("artifacts").mkdir(exist_ok=True)
     for originals_first in _models(path):
-        made = [artifact for row in originals_first for artifact in _artifacts(row, path, data_dir)]
+        tried = [artifact for row in originals_first for artifact in _artifacts(row, path, data_dir)]
+        made = [artifact for artifact in tried if "reason" not in artifact]
+        refused += [artifact for artifact in tried if "reason" in artifact]
         measured = benchmark.measure(
             [artifact["file"] for artifact in made],
             blocks=blocks, runs=runs, images=0, data_dir=data_dir, **_images_of(originals_first[0]),
@@ -75,8 +80,9 @@ def study(path, data_dir=None, *, blocks=20, runs=10):
                     "ratio": ratio,
                 }
             )
-        files.write_json(_beside(path), {"device": device, "rows": rows})
-    return {"device": device, "rows": rows}
+        report = {"device": device, "rows": rows, "refused": refused}
+        files.write_json(_beside(path), report)
+    return report
 
 
 def table(rows):
@@ -119,12 +125,18 @@ def _artifacts(row, path, data_dir):
         request = conversion.Request(
             row["file"], str(file), data_dir=data_dir, samples=_ALL, data=_images_of(row)["data"]
         )
-        report = tflite.export(request, preset)
+        facts = {"model": row["model"], "chain": row["chain"], "preset": preset}
+        try:
+            report = tflite.export(request, preset)
+        except ValueError as refusal:
+            if preset == "float32":
+                raise
+            print(f"{name}: refused", flush=True)
+            yield {**facts, "reason": str(refusal)}
+            continue
         print(f"{name}: same top-1 as Keras on {report['parity']['top1_agreement']:.2%}", flush=True)
         yield {
-            "model": row["model"],
-            "chain": row["chain"],
-            "preset": preset,
+            **facts,
             "agreement": report["parity"]["top1_agreement"],
             "bytes": report["bytes"],
             "file": file,

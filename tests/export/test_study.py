@@ -69,3 +69,20 @@ def test_what_is_no_study(tmp_path, content):
     (tmp_path / "study.json").write_text(content)
     with pytest.raises(ValueError, match=r"study\.json is no study of training\.compression_study"):
         study.study(tmp_path / "study.json")
+
+
+def test_a_refused_artifact_is_named_and_the_others_are_made(written, monkeypatch):
+    refuses = {"dynamic"}
+
+    def export(request, preset):
+        if preset in refuses:
+            raise ValueError("answers differently")
+        return {"parity": {"top1_agreement": 1.0}, "bytes": 1}
+
+    monkeypatch.setattr(study.tflite, "export", export)
+    (original,) = (row for row in json.loads(written.read_text())["rows"] if row["chain"] == "original")
+    made = list(study._artifacts(original, written, None))
+    assert [one.get("reason") for one in made] == [None, None, "answers differently"]
+    refuses.add("float32")  # which all others are timed against
+    with pytest.raises(ValueError, match="answers differently"):
+        list(study._artifacts(original, written, None))

@@ -28,7 +28,7 @@ def get_config():
             "training": training,
             # Arguments of each model, what `slim` leaves of it, and what its training has of its own.
             "models": {
-                "hsvit_tiny": {"arguments": {}, "slim": {"groups": 0.5}},
+                "hsvit_tiny": {"arguments": {}, "slim": {"groups": 0.5, "kernels": 0.5}},
                 "deit_tiny": {"arguments": {**_TOKENS, "patch_size": 2}, "slim": _HALF},
                 "pit_ti": {
                     "arguments": {
