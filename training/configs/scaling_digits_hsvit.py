@@ -15,6 +15,6 @@ def get_config():
             "head_dim": 8, "image_size": 16,
         }  # fmt: skip
         config.factor_values = {"image_size": ()}
-        config.targets = {"of": "hsvit_c2a2", "shares": (1 / 12, 1 / 6, 1 / 3)}
+        config.targets = {"of": "hsvit_c2a2", "shares": (1 / 6, 1 / 3)}
         config.references = ("hsvit_c2a2",)
     return config
