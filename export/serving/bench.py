@@ -28,8 +28,9 @@ def measure(url, image_shape, seconds):
         list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
         `statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
         `unanswered`, the share that no node answered in time; and `samples`, a dict of lists of ms of those
-        that got classes: `latency_ms`, of which `nodes_ms` is from asking the nodes to the joined answer, of
-        which `shards_ms` is what the slowest node needed for its shards.
+        that got classes: `latency_ms`, of which `service_ms` is the service's, of which `nodes_ms` is from
+        asking the nodes to the joined answer, of which `shards_ms` is what the slowest node needed for its
+        shards.
 
     Raises:
         ValueError: the service refuses the image, or no node ever answers in time.
@@ -86,6 +87,7 @@ def _row(clients, answers, elapsed):
         "unanswered": statuses.count(503) / len(answers),
         "samples": {
             "latency_ms": list(latencies),
+            "service_ms": [content["timings_ms"]["total"] for content in contents],
             "nodes_ms": [content["timings_ms"]["nodes"] for content in contents],
             "shards_ms": [content["timings_ms"]["slowest_shards"] for content in contents],
         },

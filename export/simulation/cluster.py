@@ -24,6 +24,7 @@ class Setting:
         group_bytes: int, what comes back of each group.
         deadline_ms: float.
         loss: float below 1, the share of messages that are lost and sent again.
+        door_ms: measured times of what an image needs on its way in and out, such as HTTP, one at a time.
         front_ms: measured times of what the asking device does itself with an image, one thing at a time.
         call_ms: the same for each node that it asks.
         per_second: float, images that come at random times; or
@@ -37,6 +38,7 @@ class Setting:
     group_bytes: int
     deadline_ms: float
     loss: float = 0.0
+    door_ms: tuple = (0.0,)
     front_ms: tuple = (0.0,)
     call_ms: tuple = (0.0,)
     per_second: float | None = None
@@ -77,9 +79,10 @@ class _Cluster:
     def __init__(self, setting, rng):
         self.env, self.answered = simpy.Environment(), []
         self._setting, self._rng = setting, rng
-        self._front, self._up, self._down = (simpy.Resource(self.env) for _ in range(3))
+        self._door, self._front, self._up, self._down = (simpy.Resource(self.env) for _ in range(4))
         self._nodes = [simpy.Resource(self.env) for _ in setting.groups]
         self._overdue = [[] for _ in setting.groups]  # the answers that each still owes
+        self._door_ms = networks.draws(setting.door_ms, rng)
         self._front_ms = networks.draws(setting.front_ms, rng)
         self._call_ms = networks.draws(setting.call_ms, rng)
         self._shard_ms = [networks.draws(samples, rng) for samples in setting.shard_ms]
@@ -106,6 +109,7 @@ class _Cluster:
 
     def _image(self):
         start = self.env.now
+        yield from self._occupy(self._door, next(self._door_ms))
         yield from self._occupy(self._front, next(self._front_ms))
         asked = {
             node: self.env.process(self._answer(node))

@@ -1,7 +1,7 @@
 """Does the simulator foretell what a service did? Calibrated on one measured run, it predicts the others.
 
-Of the run of one node and one client it takes how long the shards took, what the call took beside them, and
-what the service and HTTP took besides. A further node is a further call, which the service makes itself.
+Of the run of one node and one client it takes how long the shards took, what the call took beside them, what
+the service took besides, and what HTTP took. A further node is a further call of the service's.
 """
 
 import numpy as np
@@ -52,7 +52,9 @@ def _measured(row):
 
 
 def _predicted(report, clients, samples, images, seed):
-    latency, nodes, shards = (np.asarray(samples[key]) for key in ("latency_ms", "nodes_ms", "shards_ms"))
+    latency, service, nodes, shards = (
+        np.asarray(samples[f"{part}_ms"]) for part in ("latency", "service", "nodes", "shards")
+    )
     num_nodes = report["num_nodes"]
     setting = Setting(
         shard_ms=[shards / num_nodes] * num_nodes,
@@ -61,7 +63,8 @@ def _predicted(report, clients, samples, images, seed):
         image_bytes=0,
         group_bytes=0,
         deadline_ms=report["deadline_ms"],
-        front_ms=tuple(latency - nodes),
+        door_ms=tuple(latency - service),
+        front_ms=tuple(service - nodes),
         call_ms=tuple(nodes - shards),
         clients=clients,
     )

@@ -9,10 +9,10 @@ pytestmark = pytest.mark.once
 
 def test_row():
     answers = [
-        (200, 10.0, content(groups=[0, 1], nodes=4.0, slowest_shards=1.0)),
-        (200, 30.0, content(groups=[1], nodes=9.0, slowest_shards=2.0)),
+        (200, 10.0, content(groups=[0, 1], total=6.0, nodes=4.0, slowest_shards=1.0)),
+        (200, 30.0, content(groups=[1], total=11.0, nodes=9.0, slowest_shards=2.0)),
         (503, 1.0, {"error": "none of the 2 nodes answered"}),
-        (200, 20.0, content(groups=[0, 1], nodes=5.0, slowest_shards=3.0)),
+        (200, 20.0, content(groups=[0, 1], total=8.0, nodes=5.0, slowest_shards=3.0)),
     ]
     row = bench._row(2, answers, elapsed=0.5)
     assert (row["requests"], row["per_second"]) == (4, 6.0)  # an answer without classes is none
@@ -20,6 +20,7 @@ def test_row():
     assert (row["complete"], row["unanswered"]) == (0.5, 0.25)
     assert row["samples"] == {
         "latency_ms": [10.0, 30.0, 20.0],
+        "service_ms": [6.0, 11.0, 8.0],
         "nodes_ms": [4.0, 9.0, 5.0],
         "shards_ms": [1.0, 2.0, 3.0],
     }

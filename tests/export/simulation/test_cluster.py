@@ -33,8 +33,9 @@ def test_images_leave_one_after_another():
 
 
 def test_what_the_asking_device_does_itself():
-    outcome = simulate(setting(nodes=2, network=NONE, front_ms=(7.0,), call_ms=(2.0,)), images=1)
-    assert outcome.latency_ms.tolist() == pytest.approx([7.0 + 2 * 2.0 + 5.0])
+    itself = {"door_ms": (3.0,), "front_ms": (7.0,), "call_ms": (2.0,)}
+    outcome = simulate(setting(nodes=2, network=NONE, **itself), images=1)
+    assert outcome.latency_ms.tolist() == pytest.approx([3.0 + 7.0 + 2 * 2.0 + 5.0])
 
 
 def test_a_slow_node_is_left_out_and_not_asked_again_while_it_owes_an_answer():
