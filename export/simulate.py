@@ -8,6 +8,7 @@ accuracy with some of the groups (`export.subsets`), and draws pictures beside i
 the simulator against measured runs of a service (`export.serve --bench`).
 """
 
+import importlib.util
 import json
 import pathlib
 
@@ -36,6 +37,7 @@ def define_flags():
 
 
 def main(_):
+    _check_simpy()
     output = pathlib.Path(FLAGS.output)
     output.parent.mkdir(parents=True, exist_ok=True)
     if FLAGS.served:
@@ -46,6 +48,11 @@ def main(_):
         raise ValueError("needs --shards and --subsets to simulate, or --served to check the simulator")
     files.write_json(output, {"images": FLAGS.images, "seed": FLAGS.seed, **report})
     print(f"wrote {FLAGS.output}")
+
+
+def _check_simpy():
+    if importlib.util.find_spec("simpy") is None:
+        raise ImportError("simulating needs SimPy: pip install 'hsvit-keras[horizontal]'")
 
 
 def _check():

@@ -112,6 +112,17 @@ def test_bad_input(files, tmp_path):
     )
 
 
+def test_without_simpy(files, tmp_path):
+    code = (
+        "import sys; sys.modules['simpy'] = None; from export import simulate; "
+        "simulate.define_flags(); simulate.commands.run(simulate.main, uses_keras=False)"
+    )
+    options = [*files, f"--output={tmp_path / 'o.json'}"]
+    done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True)
+    message = "error: simulating needs SimPy: pip install 'hsvit-keras[horizontal]'\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
 def test_files_that_do_not_belong_together(files, tmp_path):
     (tmp_path / "shards.json").write_text(json.dumps({**SHARDS, "num_groups": 8}))
     status, _, errors = run(*files, f"--output={tmp_path / 'o.json'}")
