@@ -109,8 +109,13 @@ def _later_signals():
 def _start_ray(num_nodes, address):
     common = {"log_to_driver": False, "logging_level": "FATAL"}
     if address is None:
-        # A core for each actor by name only: they share those that there are.
-        ray.init(num_cpus=num_nodes, include_dashboard=False, object_store_memory=_OBJECTS, **common)
+        ray.init(
+            address="local",  # not to join what else runs on this machine
+            num_cpus=num_nodes,  # a core for each actor by name only: they share those that there are
+            include_dashboard=False,
+            object_store_memory=_OBJECTS,
+            **common,
+        )
         return
     root = pathlib.Path(__file__).parents[2]
     modules = [str(root / name) for name in ("export", "training")]

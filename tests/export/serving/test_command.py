@@ -109,3 +109,22 @@ def test_machines_of_a_cluster_are_lost_and_come_back(sharded, monkeypatch):
             pass  # the cluster goes on
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_a_cluster_that_happens_to_run_is_left_alone(sharded, monkeypatch):
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 * 2**20}
+    )
+    try:
+        with Server(sharded.manifest, "--num_nodes=2", "--deadline_ms=2000") as server:
+            server.wait_for_all()
+            assert server.classify()[0] == 200
+            assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
+        with socket.create_connection(cluster.address.rsplit(":", 1), timeout=5):
+            pass  # the cluster goes on
+    finally:
+        cluster.shutdown()
