@@ -53,9 +53,10 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
         OSError: a file cannot be read or written.
     """
     commands.require_backend("tensorflow")
-    from hsvit_keras.compression.sharding import cut, num_groups_of
+    from export.lowering import lower
+    from hsvit_keras.compression.sharding import cut, join, num_groups_of
 
-    output = pathlib.Path(request.output)
+    oldest, output = tflite.version(runtime), pathlib.Path(request.output)
     if output.suffix != ".tflite":
         raise ValueError(f"the output's name has to end in .tflite; received output={request.output}")
     if request.batch != 1:
@@ -68,11 +69,18 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
     parts, head = cut(model, np.diff([0, *groups]).tolist())
     if preset == "int8":
         parts = [tflite.with_ranges(part, request, calibration, mean, std) for part in parts]
+    inside = {"mean": mean, "std": std} if request.pixels else {}
+    lowered = [lower(part, 1, **inside) for part in parts]
     described, contents = [], {}
     for count, number in enumerate(groups, 1):
         name = f"groups_{number}"
-        contents[name], facts = _signature(request, parts[:count], head, preset, runtime, (mean, std))
-        described.append({"signature": name, "groups": number, **facts})
+        # What the parts share, the converter finds and computes once.
+        content = tflite.convert(join(lowered[:count], head, batch_size=1), preset, oldest)
+        facts = _facts(content, runtime)
+        parity = conversion.compare(request, join(parts[:count], head), tflite.runner(content), mean, std)
+        conversion.check_parity(parity, tflite.PRESETS[preset].limits)
+        described.append({"signature": name, "groups": number, **facts, "parity": parity})
+        contents[name] = content
     content = signatures.join(contents, [INPUT], [OUTPUT])
     report = {
         "artifact": output.name,
@@ -99,21 +107,11 @@ def _check_groups(groups, num_groups, path):
         )
 
 
-def _signature(request, parts, head, preset, runtime, normalization):
-    """The content of a file that answers with the groups of some parts, and what is to say of it."""
-    from export.lowering import lower
-    from hsvit_keras.compression.sharding import join
-
-    mean, std = normalization
-    inside = {"mean": mean, "std": std} if request.pixels else {}
-    # What the parts share, the converter finds and computes once.
-    lowered = join([lower(part, 1, **inside) for part in parts], head, batch_size=1)
-    content = tflite.convert(lowered, preset, tflite.version(runtime))
+def _facts(content, runtime):
+    """What is to say of the file of a signature."""
     found = tflite.facts_of(content, runtime)
-    parity = conversion.compare(request, join(parts, head), tflite.runner(content), mean, std)
-    conversion.check_parity(parity, tflite.PRESETS[preset].limits)
-    facts = {key: found[key] for key in ("bytes", "partitions", "fully_delegated", "minimum_runtime")}
-    return content, {"multiply_adds": found["total_macs"], **facts, "parity": parity}
+    kept = {key: found[key] for key in ("bytes", "partitions", "fully_delegated", "minimum_runtime")}
+    return {"multiply_adds": found["total_macs"], **kept}
 
 
 def _timed(described, content):

@@ -26,7 +26,7 @@ def join(contents, inputs, outputs):
         if len(joined.subgraphs) != 1:
             raise ValueError(f"{name!r} has {len(joined.subgraphs)} graphs; one is needed")
         (graph,) = joined.subgraphs
-        buffers = [data.number(_bytes(buffer)) for buffer in joined.buffers]
+        buffers = [data.number(_bytes(buffer), buffer) for buffer in joined.buffers]
         opcodes = [codes.number(_key(code), code) for code in joined.operatorCodes]
         for tensor in graph.tensors:
             tensor.buffer = buffers[tensor.buffer]
@@ -43,7 +43,7 @@ def join(contents, inputs, outputs):
         signatures.append(signature)
     joined.subgraphs, joined.signatureDefs = graphs, signatures
     joined.operatorCodes = codes.things
-    joined.buffers = [_buffer(content, schema) for content in data.things]
+    joined.buffers = data.things
     return bytes(flatbuffer_utils.convert_object_to_bytearray(joined))
 
 
@@ -53,27 +53,21 @@ class _Collection:
     def __init__(self):
         self.things, self._numbers = [], {}
 
-    def number(self, key, thing=None):
-        """The number of what has this key."""
+    def number(self, key, thing):
+        """The number of the thing, or of an earlier one with this key."""
         if key not in self._numbers:
             self._numbers[key] = len(self.things)
-            self.things.append(key if thing is None else thing)
+            self.things.append(thing)
         return self._numbers[key]
 
 
 def _bytes(buffer):
     """A buffer's content; the first of a file, which marks what is computed, is empty."""
-    return b"" if buffer.data is None else bytes(bytearray(buffer.data))
+    return b"" if buffer.data is None else bytes(buffer.data)
 
 
 def _key(code):
     return code.builtinCode, code.deprecatedBuiltinCode, code.customCode, code.version
-
-
-def _buffer(content, schema):
-    buffer = schema.BufferT()
-    buffer.data = list(content) or None
-    return buffer
 
 
 def _named(tensors, names, schema):

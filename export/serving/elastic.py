@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from export.measuring import timing
 from training import commands
 
 _WARMUP_RUNS, _TIMED_RUNS = 3, 10
@@ -54,7 +55,7 @@ class Elastic:
         self._runners = {groups: interpreter.get_signature_runner(names[groups]) for groups in sorted(names)}
         (given,) = next(iter(self._runners.values())).get_input_details().values()
         self.input_shape = tuple(given["shape"].tolist())
-        self._milliseconds = {groups: self._time(groups) for groups in self._runners}
+        self._milliseconds = self._time()
         self._slowdown = 1.0
 
     @property
@@ -89,11 +90,10 @@ class Elastic:
         newest = milliseconds / self._milliseconds[groups]
         self._slowdown += _FORGETTING * (newest - self._slowdown)
 
-    def _time(self, groups):
+    def _time(self):
         image = np.zeros(self.input_shape, "float32")
-        passed = []
-        for _ in range(_WARMUP_RUNS + _TIMED_RUNS):
-            start = time.perf_counter()
-            self.run(groups, image)
-            passed.append(1e3 * (time.perf_counter() - start))
-        return float(np.median(passed[_WARMUP_RUNS:]))
+        functions = [lambda groups=groups: self.run(groups, image) for groups in self._runners]
+        timed = timing.time_interleaved(functions, blocks=1, runs=_TIMED_RUNS, warmup=_WARMUP_RUNS)
+        return {
+            groups: float(np.median(one.blocks_ms)) for groups, one in zip(self._runners, timed, strict=True)
+        }

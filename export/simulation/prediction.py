@@ -17,7 +17,7 @@ def predict(served, images=2000, seed=0):
     """Simulates each measured run.
 
     Args:
-        served: list of dicts, as `python -m export.serve --bench` writes them; the first is of one node.
+        served: list of dicts, as `python -m export.serve --bench` writes them, one with one node.
         images: int, how many to simulate for each.
         seed: int.
 
@@ -47,8 +47,8 @@ def predict(served, images=2000, seed=0):
 
 
 def _measured(row):
-    latency = row["latency_ms"]
-    return {**{key: latency[key] for key in ("p50", "p90")}, **{key: row[key] for key in COMPARED[2:]}}
+    figures = {**row["latency_ms"], **row}
+    return {key: figures[key] for key in COMPARED}
 
 
 def _predicted(report, clients, samples, images, seed):

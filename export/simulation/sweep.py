@@ -56,11 +56,13 @@ def _summary(outcome, num_groups, accuracies):
         "complete": float(np.mean(outcome.groups == num_groups)),
         "unanswered": float(np.mean(outcome.groups == 0)),
         "groups": float(np.mean(outcome.groups)),
-        "accuracies": [
-            float(np.mean([{0: 0.0, **known}[int(groups)] for groups in outcome.groups]))
-            for known in accuracies
-        ],
+        "accuracies": [_accuracy(known, outcome.groups) for known in accuracies],
     }
+
+
+def _accuracy(known, groups):
+    known = {0: 0.0, **known}
+    return float(np.mean([known[number] for number in groups.tolist()]))
 
 
 def table(rows):

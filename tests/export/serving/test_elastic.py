@@ -31,6 +31,11 @@ def clock(monkeypatch):
         def perf_counter(self):
             return self.now
 
+        process_time = perf_counter
+
+        def sleep(self, seconds):
+            self.now += seconds
+
     clock, run = Clock(), elastic.Elastic.run
 
     def timed(self, groups, image):
@@ -38,6 +43,7 @@ def clock(monkeypatch):
         return run(self, groups, image)
 
     monkeypatch.setattr(elastic, "time", clock)
+    monkeypatch.setattr(elastic.timing, "time", clock)
     monkeypatch.setattr(elastic.Elastic, "run", timed)
     return clock
 
