@@ -61,7 +61,7 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
         raise ValueError(f"the output's name has to end in .tflite; received output={request.output}")
     if request.batch != 1:
         raise ValueError(f"an elastic model answers one image at a time; received batch={request.batch}")
-    model = saved_models.load_model(request.model)
+    model = conversion.in_float32(saved_models.load_model(request.model))
     _check_groups(groups, num_groups_of(model), request.model)
     mean, std = conversion.normalization_of(request, model)
     names = conversion.class_names(request.labels or saved_models.labels_beside(request.model), model)

@@ -99,3 +99,13 @@ def test_errors(path, tmp_path):
     with pytest.raises(ValueError, match="has no ranges, which int8 needs"):
         elastic.export(request(path, tmp_path / "m.tflite"), [4], "int8")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_in_half_precision(tmp_path):
+    keras.utils.set_random_seed(0)
+    model = hsvit_keras.create_model("hsvit_tiny", input_shape=SIZE, dtype="mixed_bfloat16")
+    model.save(tmp_path / "half.keras")
+    output = tmp_path / "half.tflite"
+    (signature,) = elastic.export(request(tmp_path / "half.keras", output), [4], "float32")["signatures"]
+    # Artifacts compute in float32, and are compared with Keras computing so.
+    assert signature["parity"]["max_abs_diff"] <= 2e-5 * max(1, signature["parity"]["largest_answer"])
