@@ -18,8 +18,10 @@ import sys
 import numpy as np
 from absl import flags
 
-from export.measuring import benchmark_report, device, official_tools, runners, statistics, timing
-from training import commands, files, saved_models
+from command_line import commands
+from hsvit_runtime import files, model_files, runners
+from hsvit_runtime.errors import InputError
+from measuring import benchmark_report, device, latency_statistics, official_tools, timing
 
 FLAGS = flags.FLAGS
 
@@ -155,12 +157,12 @@ def measure(
                 "bytes": path.stat().st_size,
                 "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
                 **_model_facts(model, threads, timed),
-                "accuracy": statistics.accuracy(answer, labels) if known_classes else None,
+                "accuracy": latency_statistics.accuracy(answer, labels) if known_classes else None,
             }
             for name, path, model, timed, answer in zip(names, paths, models, timings, answers, strict=True)
         ],
         agreements={
-            name: statistics.agreement(answers[0], answer)
+            name: latency_statistics.agreement(answers[0], answer)
             for name, answer in zip(names[1:], answers[1:], strict=True)
             if np.isfinite(answers[0]).all() and np.isfinite(answer).all()
         },
@@ -171,7 +173,7 @@ def measure(
 def _normalization(path, paths, mean, std):
     """Mean and std of one of the models: what was asked for, else what the run beside it tells."""
     keras_files = (other for other in (path, *paths) if other.suffix == ".keras")
-    of_run = saved_models.normalization_beside(next(keras_files, path))
+    of_run = model_files.normalization_beside(next(keras_files, path))
     return {
         name: of_run[index] if value is None else value
         for index, (name, value) in enumerate((("mean", mean), ("std", std)))
@@ -183,7 +185,7 @@ def _unique_names(paths):
     names = [path.name for path in paths]
     names = names if len(set(names)) == len(names) else [str(path) for path in paths]
     if len(set(names)) < len(names):
-        raise ValueError(f"every model must be named once, got {', '.join(names)}")
+        raise InputError(f"every model must be named once, got {', '.join(names)}")
     return names
 
 
@@ -194,16 +196,15 @@ def _check_alike(names, models):
             ("has classes", model.num_classes, models[0].num_classes),
         ):
             if value != expected:
-                raise ValueError(f"{name} {what} {value}, but {names[0]} {expected}: nothing to compare")
+                raise InputError(f"{name} {what} {value}, but {names[0]} {expected}: nothing to compare")
 
 
 def _load_pictures(name, data_dir, count, image_shape):
     """The data set, pictures (count, 1, H, W, C) of 0..1 and their labels (count,)."""
-    from training import data
 
-    dataset = data.load_dataset(name, "test", data_dir)
+    dataset = data_sets.load_dataset(name, "test", data_dir)
     count = min(count or len(dataset), len(dataset))
-    pictures, labels = data.sample_images(dataset, count, image_shape=image_shape, mean=0.0, std=1.0)
+    pictures, labels = data_sets.sample_images(dataset, count, image_shape=image_shape, mean=0.0, std=1.0)
     return dataset, pictures[:, np.newaxis], labels
 
 
@@ -234,7 +235,7 @@ def _model_facts(model, threads, timed):
         "first_inference_ms": timed.first_ms,
         "warmup_mean_ms": float(np.mean(timed.warmup_ms)) if timed.warmup_ms else None,
         "blocks_ms": blocks_ms,
-        "latency_ms": statistics.summarize(list(itertools.chain.from_iterable(blocks_ms))),
+        "latency_ms": latency_statistics.summarize(list(itertools.chain.from_iterable(blocks_ms))),
         "memory": None,
     }
 

@@ -17,9 +17,13 @@ import tempfile
 import numpy as np
 from absl import flags
 
-from export import conversion, tflite
-from export.measuring import runners, statistics
-from training import commands, files, saved_models
+from command_line import commands
+from export import tflite
+from hsvit_keras.artifacts import writing
+from hsvit_keras.backends import require_backend
+from hsvit_runtime import files, model_files, runners
+from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from measuring import latency_statistics
 
 FLAGS = flags.FLAGS
 
@@ -79,7 +83,7 @@ def write(request):
             becomes too large.
         OSError: a file cannot be read or written.
     """
-    commands.require_backend("tensorflow")
+    require_backend("tensorflow")
     mobile = [pathlib.Path(path) for path in request.mobile]
     facts = [_facts(path) for path in mobile]
     _check_names(mobile)
@@ -111,29 +115,29 @@ def write(request):
 def _facts(path):
     """What an artifact is; raises an error unless the app's runtime loads it."""
     if path.suffix != ".tflite":
-        raise ValueError(f"a mobile artifact has to end in .tflite; received {path}")
+        raise InputError(f"a mobile artifact has to end in .tflite; received {path}")
     if not path.is_file():
-        raise FileNotFoundError(f"there is no model file {path}")
+        raise MissingFileError(f"there is no model file {path}")
     try:
         return tflite.facts_of(path.read_bytes(), RUNTIME)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}; convert it with --runtime={RUNTIME}") from error
+        raise InputError(f"{path}: {error}; convert it with --runtime={RUNTIME}") from error
 
 
 def _check_names(paths):
     names = [ORIGINAL, *(path.name for path in paths)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"each file of a bundle needs a name of its own, {', '.join(twice)} comes twice")
+        raise InputError(f"each file of a bundle needs a name of its own, {', '.join(twice)} comes twice")
 
 
 @contextlib.contextmanager
 def _replacing_folder(path):
     """Hands out an empty folder that becomes `path` if all goes well; only a bundle is replaced."""
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
+        raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
     if path.exists() and not (path / "bundle.json").is_file():
-        raise FileExistsError(f"cannot write {path}: it is there already, and is no bundle")
+        raise FileError(f"cannot write {path}: it is there already, and is no bundle")
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as room:
         made = pathlib.Path(room, "new")
         made.mkdir()
@@ -145,7 +149,7 @@ def _replacing_folder(path):
 
 def _convert(request, output):
     """Makes the original's `.tflite` file; returns the converter's report."""
-    asked = conversion.Request(
+    asked = writing.Request(
         model=request.original,
         output=str(output),
         pixels=True,
@@ -156,11 +160,11 @@ def _convert(request, output):
 
 
 def _dataset(request):
-    from training.data import load_dataset
+    from data_sets import load_dataset
 
     dataset = load_dataset(request.data, "test", request.data_dir)
     if request.images > len(dataset):
-        raise ValueError(f"images={request.images} are more than {request.data} has, which is {len(dataset)}")
+        raise InputError(f"images={request.images} are more than {request.data} has, which is {len(dataset)}")
     return dataset
 
 
@@ -176,7 +180,7 @@ class _Shown:
     """
 
     def __init__(self, request, dataset, report):
-        from training.data import sample_images
+        from data_sets import sample_images
 
         shape, classes = report["input"]["shape"][1:], report["output"]["shape"][1]
         number = min(len(dataset), max(request.images, _ACCURACY_IMAGES))
@@ -213,7 +217,7 @@ def _of_keras(request, shown):
     """The trained model's own answers, in float32."""
     import keras
 
-    model = conversion.in_float32(conversion.as_float(saved_models.load_model(request.original)))
+    model = writing.in_float32(writing.as_float(model_files.load_model(request.original)))
     mean, std = (np.asarray(shown.normalization[name], "float32") for name in ("mean", "std"))
     answers = [np.asarray(model((picture - mean) / std)) for picture in shown.pictures[: shown.count]]
     return _Answers(np.concatenate(answers), f"Keras {keras.version()}")
@@ -229,7 +233,7 @@ def _describe(shown, path, facts, right=None):
     prepared = _prepare(runner, path, shown)
     answers = np.concatenate([runner(image) for image in prepared])
     if not np.isfinite(answers).all():
-        raise ValueError(f"{path} answers some images with NaN or infinity")
+        raise InputError(f"{path} answers some images with NaN or infinity")
     here = _Answers(answers[: shown.count], f"{runner.runtime['name']} {runner.runtime['version']}")
     right = right or here
     far = max(
@@ -256,7 +260,7 @@ def _describe(shown, path, facts, right=None):
             "max_abs_diff": float(f"{limit:.3g}"),
             "runtime": right.runtime,
         },
-        "accuracy": None if shown.labels is None else statistics.accuracy(answers, shown.labels),
+        "accuracy": None if shown.labels is None else latency_statistics.accuracy(answers, shown.labels),
     }
 
 
@@ -265,9 +269,9 @@ def _prepare(runner, path, shown):
     takes, gives = runner.input_shape[1:], runner.num_classes
     shape = shown.pictures.shape[2:]
     if takes != shape:
-        raise ValueError(f"{path} takes images {takes}, but the original {shape}: nothing to compare")
+        raise InputError(f"{path} takes images {takes}, but the original {shape}: nothing to compare")
     if shown.class_names and gives != len(shown.class_names):
-        raise ValueError(f"{path} has {gives} classes, but the original {len(shown.class_names)}")
+        raise InputError(f"{path} has {gives} classes, but the original {len(shown.class_names)}")
     return [runner.prepare(picture) for picture in shown.pictures]
 
 
@@ -296,7 +300,7 @@ def _tensor(facts):
 def _preset(path, sha256):
     """The preset that the converter's report beside a file tells; None without one."""
     try:
-        report = json.loads(conversion.report_of(path).read_text())
+        report = json.loads(writing.report_of(path).read_text())
     except (OSError, ValueError):
         return None
     return report.get("preset") if report.get("sha256") == sha256 else None
@@ -305,7 +309,7 @@ def _preset(path, sha256):
 def _check_size(folder):
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > _MOST_BYTES:
-        raise ValueError(
+        raise InputError(
             f"the bundle has {size / 1e6:,.0f} MB and an APK holds {_MOST_BYTES / 1e6:,.0f}: "
             "leave out models or images"
         )

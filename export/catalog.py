@@ -17,7 +17,10 @@ import time
 import numpy as np
 from absl import flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_keras.backends import require_backend
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
@@ -35,7 +38,7 @@ def define_flags():
 
 
 def main(_):
-    commands.require_backend("tensorflow")
+    require_backend("tensorflow")
     write(FLAGS.output, FLAGS.models, again=FLAGS.again, blocks=FLAGS.blocks, runs=FLAGS.runs)
 
 
@@ -57,7 +60,7 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
 
     output = pathlib.Path(output)
     if output.suffix != ".md":
-        raise ValueError(f"the table's name has to end in .md; received --output={output}")
+        raise InputError(f"the table's name has to end in .md; received --output={output}")
     numbers, registered = output.with_suffix(".json"), list_models()
     known = {name: row for name, row in _read(numbers).items() if name in registered}
     names = [name for name in _matching(patterns, registered) if again or name not in known]
@@ -75,7 +78,7 @@ def _matching(patterns, registered):
     for pattern in patterns:
         matching = fnmatch.filter(registered, pattern)
         if not matching:
-            raise ValueError(f"no model matches --models={pattern}; hsvit_keras.list_models() has all names")
+            raise InputError(f"no model matches --models={pattern}; hsvit_keras.list_models() has all names")
         names |= dict.fromkeys(matching)
     return list(names)
 
@@ -84,7 +87,7 @@ def _read(path):
     try:
         return json.loads(path.read_text()) if path.exists() else {}
     except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}; remove it to look at all models anew") from error
+        raise InputError(f"{path} is damaged: {error}; remove it to look at all models anew") from error
 
 
 # ---- what is found ---------------------------------------------------------------------------------
@@ -125,8 +128,8 @@ def facts(name):
     import keras
 
     from export import inspection, tflite
-    from export.lowering import lower
     from hsvit_keras import create_model
+    from hsvit_keras.artifacts.lowering import lower
     from training.train import num_parameters
 
     keras.utils.clear_session()  # frees the model before
@@ -154,7 +157,7 @@ def origin(model_class):
 
 
 def _runners(contents, folder):
-    from export.measuring import runners
+    from hsvit_runtime import runners
 
     opened = {}
     for preset, content in contents.items():
@@ -169,7 +172,7 @@ def _time(row, candidate, reference, blocks, runs):
     """Adds the latency ratios to `row`; gives what the machine is."""
     import ai_edge_litert
 
-    from export.measuring import device, statistics, timing
+    from measuring import device, latency_statistics, timing
 
     in_turn = [runner for preset in PRESETS for runner in (reference[preset], candidate[preset])]
     load = device.OtherLoad()
@@ -177,7 +180,7 @@ def _time(row, candidate, reference, blocks, runs):
         [_function(runner) for runner in in_turn], blocks=blocks, runs=runs, warmup=WARMUP
     )
     for preset, theirs, ours in zip(PRESETS, timings[::2], timings[1::2], strict=True):
-        row[preset]["latency_ratio"] = statistics.ratio_of_medians(theirs.blocks_ms, ours.blocks_ms)
+        row[preset]["latency_ratio"] = latency_statistics.ratio_of_medians(theirs.blocks_ms, ours.blocks_ms)
     return {
         "cpu": device.describe()["cpu"]["name"],
         "litert_version": ai_edge_litert.__version__,

@@ -13,16 +13,20 @@ import pathlib
 import numpy as np
 from absl import flags
 
-from export import conversion, tflite
-from export.litert import signatures
-from training import commands, files, saved_models
+from command_line import commands
+from export import tflite
+from hsvit_keras.artifacts import writing
+from hsvit_keras.backends import require_backend
+from hsvit_runtime import files, model_files
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.litert import signatures
 
 FLAGS = flags.FLAGS
 INPUT, OUTPUT = "image", "logits"
 
 
 def define_flags():
-    conversion.define_flags()
+    writing.define_flags()
     tflite.define_preset_flags()
     flags.DEFINE_list("groups", None, "How many groups answer, from few to all.", required=True)
 
@@ -30,7 +34,7 @@ def define_flags():
 def main(_):
     groups = commands.integers("groups", FLAGS.groups)
     calibration = tflite.calibration_of_flags()
-    report = export(conversion.request_of_flags(), groups, FLAGS.preset, FLAGS.runtime, calibration)
+    report = export(writing.request_of_flags(), groups, FLAGS.preset, FLAGS.runtime, calibration)
     print(f"wrote {FLAGS.output}: {report['preset']}, {len(groups)} signatures")
     print(table(report))
 
@@ -39,7 +43,7 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
     """Writes the artifact with its report.
 
     Args:
-        request: `conversion.Request`.
+        request: `writing.Request`.
         groups: list of int, rising numbers of groups; the last is all of them.
         preset: str, one of `tflite.PRESETS`.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
@@ -52,19 +56,19 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
         ValueError: the model or the numbers do not fit, or a signature answers differently from Keras.
         OSError: a file cannot be read or written.
     """
-    commands.require_backend("tensorflow")
-    from export.lowering import lower
+    require_backend("tensorflow")
+    from hsvit_keras.artifacts.lowering import lower
     from hsvit_keras.compression.sharding import cut, join, num_groups_of
 
     oldest, output = tflite.version(runtime), pathlib.Path(request.output)
     if output.suffix != ".tflite":
-        raise ValueError(f"the output's name has to end in .tflite; received output={request.output}")
+        raise InputError(f"the output's name has to end in .tflite; received output={request.output}")
     if request.batch != 1:
-        raise ValueError(f"an elastic model answers one image at a time; received batch={request.batch}")
-    model = conversion.in_float32(saved_models.load_model(request.model))
+        raise InputError(f"an elastic model answers one image at a time; received batch={request.batch}")
+    model = writing.in_float32(model_files.load_model(request.model))
     _check_groups(groups, num_groups_of(model), request.model)
-    mean, std = conversion.normalization_of(request, model)
-    names = conversion.class_names(request.labels or saved_models.labels_beside(request.model), model)
+    mean, std = writing.normalization_of(request, model)
+    names = writing.class_names(request.labels or model_files.labels_beside(request.model), model)
     # Parts between the numbers, so that more groups are more parts and none has weights of its own twice.
     parts, head = cut(model, np.diff([0, *groups]).tolist())
     if preset == "int8":
@@ -77,8 +81,8 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
         # What the parts share, the converter finds and computes once.
         content = tflite.convert(join(lowered[:count], head, batch_size=1), preset, oldest)
         facts = _facts(content, runtime)
-        parity = conversion.compare(request, join(parts[:count], head), tflite.runner(content), mean, std)
-        conversion.check_parity(parity, tflite.PRESETS[preset].limits)
+        parity = writing.compare(request, join(parts[:count], head), tflite.runner(content), mean, std)
+        writing.check_parity(parity, tflite.PRESETS[preset].limits)
         described.append({"signature": name, "groups": number, **facts, "parity": parity})
         contents[name] = content
     content = signatures.join(contents, [INPUT], [OUTPUT])
@@ -92,7 +96,7 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
         "labels": names,
         "signatures": _timed(described, content),
     }
-    described_in = conversion.report_of(output)
+    described_in = writing.report_of(output)
     with files.replacing(output) as artifact, files.replacing(described_in) as description:
         artifact.write_bytes(content)
         files.write_json(description, report)
@@ -101,7 +105,7 @@ def export(request, groups, preset="dynamic", runtime=None, calibration=None):
 
 def _check_groups(groups, num_groups, path):
     if groups != sorted(set(groups)) or groups[0] < 1 or groups[-1] != num_groups:
-        raise ValueError(
+        raise InputError(
             f"--groups has to be rising numbers from 1 to {num_groups}, the groups of {path}, "
             f"which come last; received {','.join(map(str, groups))}"
         )
@@ -116,8 +120,8 @@ def _facts(content, runtime):
 
 def _timed(described, content):
     """The signatures with their median latency, all timed in turn."""
-    from export.measuring import timing
     from export.serving.elastic import Elastic
+    from measuring import timing
 
     elastic = Elastic(content)
     image = np.zeros(elastic.input_shape, "float32")

@@ -9,8 +9,9 @@ import logging
 
 from absl import flags
 
-from export import conversion
-from training import commands
+from command_line import commands
+from hsvit_keras.artifacts import writing
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
@@ -19,21 +20,21 @@ LIMITS = {"max_abs_diff": 1e-4}
 
 
 def define_flags():
-    conversion.define_flags()
+    writing.define_flags()
     flags.DEFINE_integer("opset", OPSET, "Version of the ONNX operators.", lower_bound=OPSET)
 
 
 def main(_):
-    report = export(conversion.request_of_flags(), FLAGS.opset)
+    report = export(writing.request_of_flags(), FLAGS.opset)
     print(f"wrote {FLAGS.output}: ONNX opset {report['opset']}, {report['bytes'] / 1e3:,.1f} kB")
-    conversion.print_parity(report)
+    writing.print_parity(report)
 
 
 def export(request, opset=OPSET):
     """Writes an artifact with its report.
 
     Args:
-        request: `conversion.Request`.
+        request: `writing.Request`.
         opset: int, version of the ONNX operators.
 
     Returns:
@@ -48,14 +49,14 @@ def export(request, opset=OPSET):
         content = convert(lowered, opset)
         return content, _facts(content), runner(content), LIMITS
 
-    return conversion.run(request, ".onnx", make)
+    return writing.run(request, ".onnx", make)
 
 
 def convert(lowered, opset=OPSET):
     """The content of an `.onnx` file.
 
     Args:
-        lowered: `keras.Model` with a fixed batch, made by `export.lowering.lower`.
+        lowered: `keras.Model` with a fixed batch, made by `hsvit_keras.artifacts.lowering.lower`.
         opset: int, version of the ONNX operators.
 
     Returns:
@@ -76,7 +77,7 @@ def convert(lowered, opset=OPSET):
         onnx.checker.check_model(proto, full_check=True)
     except Exception as error:  # neither package has a common class for what it refuses
         reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"ONNX cannot hold this model at opset {opset}: {reason}") from error
+        raise InputError(f"ONNX cannot hold this model at opset {opset}: {reason}") from error
     return proto.SerializeToString()
 
 

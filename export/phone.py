@@ -19,8 +19,10 @@ import tempfile
 
 from absl import flags
 
-from export.phoning import adb, app
-from training import commands, files
+from command_line import commands
+from export.phones import adb, app
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
@@ -56,7 +58,7 @@ def define_flags():
 def main(arguments):
     actions = {"run": _run, "pull": _pull, "report": _show}
     if arguments[0] not in actions:
-        raise ValueError(f"the action is one of {', '.join(actions)}; received {arguments[0]!r}")
+        raise InputError(f"the action is one of {', '.join(actions)}; received {arguments[0]!r}")
     actions[arguments[0]]()
 
 
@@ -80,9 +82,9 @@ def _run():
 
 def _check_flags():
     if bool(FLAGS.original) != bool(FLAGS.mobile):
-        raise ValueError("--original and --mobile belong together: the pairs to measure")
+        raise InputError("--original and --mobile belong together: the pairs to measure")
     if FLAGS.original and FLAGS.bundle:
-        raise ValueError("--bundle holds the models already; name it, or --original and --mobile")
+        raise InputError("--bundle holds the models already; name it, or --original and --mobile")
 
 
 @contextlib.contextmanager

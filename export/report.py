@@ -13,8 +13,9 @@ import pathlib
 
 from absl import flags
 
+from command_line import commands
 from export.page import plots, report_page, run_folder
-from training import commands, files
+from hsvit_runtime import files
 
 FLAGS = flags.FLAGS
 

@@ -13,9 +13,11 @@ import sys
 
 from absl import flags
 
-from export.measuring import device
+from command_line import commands
 from export.serving import bench, manifest
-from training import commands, files
+from hsvit_runtime import files
+from hsvit_runtime.errors import MissingPackageError
+from measuring import device
 
 FLAGS = flags.FLAGS
 
@@ -60,7 +62,7 @@ def _engine():
     except ModuleNotFoundError as error:
         if error.name not in ("ray", "starlette"):
             raise
-        raise ImportError(
+        raise MissingPackageError(
             f"serving needs Ray with Serve ({error}): pip install 'hsvit-keras[horizontal]'"
         ) from error
     return engine

@@ -15,28 +15,32 @@ import pathlib
 import numpy as np
 from absl import flags
 
-from export import conversion, tflite
+from command_line import commands
+from export import tflite
 from export.serving.joining import Head
 from export.serving.manifest import VERSION
-from training import commands, files, saved_models
+from hsvit_keras.artifacts import writing
+from hsvit_keras.backends import require_backend
+from hsvit_runtime import files, model_files
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
 
 def define_flags():
-    conversion.define_flags()
+    writing.define_flags()
     tflite.define_preset_flags()
     flags.DEFINE_list("num_shards", None, "How many parts; several numbers for a table.", required=True)
 
 
 def main(_):
-    request, folder = conversion.request_of_flags(), pathlib.Path(FLAGS.output)
+    request, folder = writing.request_of_flags(), pathlib.Path(FLAGS.output)
     settings = FLAGS.preset, FLAGS.runtime, tflite.calibration_of_flags()
     counts = commands.integers("num_shards", FLAGS.num_shards)
     if len(counts) == 1:
         manifest = export(request, counts[0], *settings)
         print(f"wrote {folder / 'manifest.json'}: {_summary(manifest)}")
-        conversion.print_parity(manifest)
+        writing.print_parity(manifest)
         return
     manifests = {}
     for count in counts:
@@ -64,7 +68,7 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     """Writes the artifacts of all parts, of the head, and the manifest.
 
     Args:
-        request: `conversion.Request`; its `output` is a folder.
+        request: `writing.Request`; its `output` is a folder.
         num_shards: int, see `hsvit_keras.shard`.
         preset: str, one of `tflite.PRESETS`; the head, which is tiny, is always float32.
         runtime: str such as "2.16", the oldest runtime that has to load them; the current one by default.
@@ -77,17 +81,17 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
         ValueError: the model cannot be cut so, a part cannot be held, or all together answer differently.
         OSError: a file cannot be read or written.
     """
-    commands.require_backend("tensorflow")
-    from export.lowering import lower
+    require_backend("tensorflow")
     from hsvit_keras import shard
+    from hsvit_keras.artifacts.lowering import lower
     from hsvit_keras.compression.sharding import join
 
     if request.batch != 1:
-        raise ValueError(f"shards answer one image at a time; received batch={request.batch}")
+        raise InputError(f"shards answer one image at a time; received batch={request.batch}")
     oldest, folder = tflite.version(runtime), pathlib.Path(request.output)
-    model = saved_models.load_model(request.model)
-    mean, std = conversion.normalization_of(request, model)
-    names = conversion.class_names(request.labels or saved_models.labels_beside(request.model), model)
+    model = model_files.load_model(request.model)
+    mean, std = writing.normalization_of(request, model)
+    names = writing.class_names(request.labels or model_files.labels_beside(request.model), model)
     parts, head = shard(model, num_shards)
     if preset == "int8":
         parts = [tflite.with_ranges(part, request, calibration, mean, std) for part in parts]
@@ -99,8 +103,8 @@ def export(request, num_shards, preset="float32", runtime=None, calibration=None
     contents["head.tflite"] = tflite.convert(lower(_of_one_token(head)), "float32", oldest)
     answer = _joined(contents)
     original = join(parts, head) if preset == "int8" else model
-    parity = conversion.compare(request, original, answer, mean, std)
-    conversion.check_parity(parity, tflite.PRESETS[preset].limits)
+    parity = writing.compare(request, original, answer, mean, std)
+    writing.check_parity(parity, tflite.PRESETS[preset].limits)
 
     facts = {name: tflite.facts_of(content, runtime) for name, content in contents.items()}
     *shards, head_file = [_described(name, contents[name], facts[name]) for name in contents]
@@ -172,7 +176,7 @@ def compare(folder, manifests):
         list of dicts: for each number of shards `shards`, and of the slowest `multiply_adds`, `bytes`,
         `samples_ms`, their median `p50_ms`, and `ratio` of that to one shard's, or to the first row's.
     """
-    from export.measuring import timing
+    from measuring import timing
 
     where = [(count, i) for count, manifest in manifests.items() for i in range(len(manifest["shards"]))]
     functions = []

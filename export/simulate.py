@@ -14,7 +14,9 @@ import pathlib
 
 from absl import flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError, MissingPackageError
 
 FLAGS = flags.FLAGS
 
@@ -45,14 +47,14 @@ def main(_):
     elif FLAGS.shards and FLAGS.subsets:
         report = _sweep(output)
     else:
-        raise ValueError("needs --shards and --subsets to simulate, or --served to check the simulator")
+        raise InputError("needs --shards and --subsets to simulate, or --served to check the simulator")
     files.write_json(output, {"images": FLAGS.images, "seed": FLAGS.seed, **report})
     print(f"wrote {FLAGS.output}")
 
 
 def _check_simpy():
     if importlib.util.find_spec("simpy") is None:
-        raise ImportError("simulating needs SimPy: pip install 'hsvit-keras[horizontal]'")
+        raise MissingPackageError("simulating needs SimPy: pip install 'hsvit-keras[horizontal]'")
 
 
 def _check():
@@ -70,7 +72,7 @@ def _sweep(output):
     shards, subsets = _read(FLAGS.shards, "num_groups"), _read(FLAGS.subsets, "manifests")
     sizes = {row["groups"] for row in subsets["rows"]}
     if sizes != set(range(1, shards["num_groups"] + 1)):
-        raise ValueError(
+        raise InputError(
             f"{FLAGS.subsets} is about {max(sizes)} groups, {FLAGS.shards} about {shards['num_groups']}: "
             "both have to be of models alike"
         )
@@ -112,20 +114,20 @@ def _read(path, key):
             return content
     except (ValueError, TypeError):
         pass
-    raise ValueError(f"{path} is not what this needs: a JSON object with {key!r} and 'rows'")
+    raise InputError(f"{path} is not what this needs: a JSON object with {key!r} and 'rows'")
 
 
 def _share(text):
     value = _number("loss", text)
     if not 0 <= value < 1:
-        raise ValueError(f"--loss takes shares from 0 to below 1; received {text}")
+        raise InputError(f"--loss takes shares from 0 to below 1; received {text}")
     return value
 
 
 def _positive(name, text):
     value = _number(name, text)
     if not value > 0:
-        raise ValueError(f"--{name} takes numbers above 0; received {text}")
+        raise InputError(f"--{name} takes numbers above 0; received {text}")
     return value
 
 

@@ -13,8 +13,11 @@ import pathlib
 
 from absl import flags
 
-from export import benchmark, conversion, tflite
-from training import commands, files, saved_models
+from command_line import commands
+from export import benchmark, tflite
+from hsvit_keras.artifacts import writing
+from hsvit_runtime import files, model_files
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
@@ -106,7 +109,7 @@ def _models(path):
         names = dict.fromkeys(row["model"] for row in rows)
         grouped = [[row for row in rows if row["model"] == name] for name in names]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no study of training.compression_study: {error!r}") from error
+        raise InputError(f"{path} is no study of training.compression_study: {error!r}") from error
     return [sorted(group, key=lambda row: row["chain"] != "original") for group in grouped]
 
 
@@ -117,12 +120,12 @@ def _artifacts(row, path, data_dir):
     if row["chain"] == "original":
         presets = ("float32", "float16", "dynamic")
     else:
-        quantized = is_quantized(saved_models.load_model(row["file"]))
+        quantized = is_quantized(model_files.load_model(row["file"]))
         presets = ("int8",) if quantized else ("float32", "dynamic")
     for preset in presets:
         name = f"{row['model']}_{row['chain'].replace(' ', '_')}_{preset}.tflite"
         file = pathlib.Path(path).with_name("artifacts") / name
-        request = conversion.Request(
+        request = writing.Request(
             row["file"], str(file), data_dir=data_dir, samples=_ALL, data=_images_of(row)["data"]
         )
         facts = {"model": row["model"], "chain": row["chain"], "preset": preset}
@@ -145,7 +148,7 @@ def _artifacts(row, path, data_dir):
 
 def _images_of(row):
     """The image set and the normalization of the run that trained a model."""
-    values = saved_models.run_config_beside(row["file"])
+    values = model_files.run_config_beside(row["file"])
     return {name: values[name] for name in ("data", "mean", "std")}
 
 

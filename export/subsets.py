@@ -12,11 +12,13 @@ import math
 import numpy as np
 from absl import flags
 
+from command_line import commands
+from data_sets import load_dataset, sample_images
 from export import tflite
 from export.serving import manifest
 from export.serving.joining import Head
-from training import commands, files
-from training.data import load_dataset, sample_images
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
@@ -65,7 +67,7 @@ def compare(models, dataset, samples=1000, draws=10, seed=0):
     """
     counts = {model.num_groups for model in models}
     if len(counts) != 1:
-        raise ValueError(f"models have to have the same number of groups, they have {sorted(counts)}")
+        raise InputError(f"models have to have the same number of groups, they have {sorted(counts)}")
     (num_groups,) = counts
     answered = [(*_class_tokens(model, dataset, samples), Head(model.head)) for model in models]
     rows = []
@@ -111,7 +113,7 @@ def choose(num_groups, size, draws, seed):
 def _class_tokens(model, dataset, samples):
     """The class tokens (images, groups, dim) of all groups, and the labels (images,)."""
     if model.class_names and len(model.class_names) != len(dataset.class_names):
-        raise ValueError(
+        raise InputError(
             f"{model.model} knows {len(model.class_names)} classes, {dataset.name} has "
             f"{len(dataset.class_names)}"
         )

@@ -10,9 +10,11 @@ import warnings
 import numpy as np
 from absl import flags
 
-from export import conversion
-from export.litert import depthwise_kernels
-from training import commands
+from command_line import commands
+from hsvit_keras.artifacts import writing
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.litert import depthwise_kernels
+from hsvit_runtime.native_output import quietly
 
 FLAGS = flags.FLAGS
 
@@ -23,7 +25,7 @@ class Preset:
 
     Attributes:
         meaning: str, one line for people.
-        limits: dict, see `conversion.check_parity`.
+        limits: dict, see `writing.check_parity`.
         optimize: bool, whether the converter quantizes.
         float16_weights: bool, whether that means half precision instead of 8 bits.
     """
@@ -45,7 +47,7 @@ _FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
 
 
 def define_flags():
-    conversion.define_flags()
+    writing.define_flags()
     define_preset_flags()
     flags.DEFINE_bool("integer_io", False, "For int8: take and give 8-bit integers instead of floats.")
 
@@ -63,7 +65,7 @@ def define_preset_flags():
 
 def main(_):
     report = export(
-        conversion.request_of_flags(),
+        writing.request_of_flags(),
         FLAGS.preset,
         FLAGS.runtime,
         FLAGS.integer_io,
@@ -81,7 +83,7 @@ def export(request, preset="dynamic", runtime=None, integer_io=False, calibratio
     """Writes an artifact with its report.
 
     Args:
-        request: `conversion.Request`.
+        request: `writing.Request`.
         preset: str, one of `PRESETS`.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
         integer_io: bool, for int8, whether it takes and gives 8-bit integers instead of floats.
@@ -96,7 +98,7 @@ def export(request, preset="dynamic", runtime=None, integer_io=False, calibratio
     """
     oldest = version(runtime)
     if preset != "int8" and (integer_io or calibration):
-        raise ValueError(f"integer_io and calibration_data are for preset=int8; received preset={preset}")
+        raise InputError(f"integer_io and calibration_data are for preset=int8; received preset={preset}")
 
     def quantized(model, mean, std):
         return with_ranges(model, request, calibration, mean, std)
@@ -106,7 +108,7 @@ def export(request, preset="dynamic", runtime=None, integer_io=False, calibratio
         facts = {"preset": preset, **facts_of(content, runtime)}
         return content, facts, runner(content), PRESETS[preset].limits
 
-    return conversion.run(request, ".tflite", make, quantized if preset == "int8" else None)
+    return writing.run(request, ".tflite", make, quantized if preset == "int8" else None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,13 +125,13 @@ def with_ranges(model, request, calibration, mean, std):
     Raises:
         ValueError: it has none, and no calibration images are named.
     """
+    from data_sets import load_dataset, sample_batches
     from hsvit_keras import calibrate
     from hsvit_keras.compression.quantization import is_quantized
-    from training.data import load_dataset, sample_batches
 
     if calibration is None:
         if not is_quantized(model):
-            raise ValueError(
+            raise InputError(
                 f"{request.model} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, "
                 "or name an image set that they can be taken from, such as --calibration_data=digits"
             )
@@ -143,7 +145,7 @@ def convert(lowered, preset, runtime=None, integer_io=False):
     """The content of a `.tflite` file.
 
     Args:
-        lowered: `keras.Model` with a fixed batch, made by `export.lowering.lower`.
+        lowered: `keras.Model` with a fixed batch, made by `hsvit_keras.artifacts.lowering.lower`.
         preset: str, one of `PRESETS`.
         runtime: tuple of int, the oldest runtime that has to load it.
         integer_io: bool, whether input and output are 8-bit integers.
@@ -169,7 +171,7 @@ def convert(lowered, preset, runtime=None, integer_io=False):
     converter._experimental_disable_per_channel_quantization_for_dense_layers = (
         runtime is not None and runtime < _FIRST_WITH_PER_CHANNEL_DENSE
     )
-    with commands.quietly(), warnings.catch_warnings():
+    with quietly(), warnings.catch_warnings():
         # Where the ranges are in the graph, the converter misses those that it is used to ask for.
         warnings.filterwarnings("ignore", message="Statistics for quantized inputs were expected")
         try:
@@ -178,7 +180,7 @@ def convert(lowered, preset, runtime=None, integer_io=False):
             refusal = error
         else:
             return depthwise_kernels.unpack(content)
-    raise ValueError(f"LiteRT cannot hold this model: {_unsupported(str(refusal))}") from refusal
+    raise InputError(f"LiteRT cannot hold this model: {_unsupported(str(refusal))}") from refusal
 
 
 def _unsupported(message):
@@ -191,9 +193,9 @@ def runner(content):
     """A function from a batch of images to the answers of a `.tflite` file's content, both of floats."""
     from ai_edge_litert.interpreter import Interpreter
 
-    from export.measuring.runners import dequantize, quantize
+    from hsvit_runtime.runners import dequantize, quantize
 
-    with commands.quietly():  # it announces its delegate
+    with quietly():  # it announces its delegate
         interpreter = Interpreter(model_content=content)
         interpreter.allocate_tensors()
     (given,), (made,) = interpreter.get_input_details(), interpreter.get_output_details()
@@ -213,10 +215,10 @@ def facts_of(content, runtime):
 
     found = inspect(content, runtime=runtime)
     if found["flex_ops"] or found["custom_ops"]:
-        raise ValueError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
+        raise InputError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
     if found["loads_on_runtime"] is False:
         needs = ", ".join(f"{need['feature']} needs {need['runtime']}" for need in found["runtime_needs"])
-        raise ValueError(f"the artifact would not load on runtime {runtime}: {needs}")
+        raise InputError(f"the artifact would not load on runtime {runtime}: {needs}")
     (given,), (made,) = found.pop("inputs"), found.pop("outputs")
     return {"input": given, "output": made, **found}
 
@@ -226,7 +228,7 @@ def version(text):
     try:
         return None if text is None else tuple(int(part) for part in text.split("."))
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"a runtime is written as numbers with dots, such as 2.16; received {text!r}"
         ) from None
 
@@ -239,7 +241,7 @@ def _print_summary(output, report):
     accelerated = "all of it" if report["fully_delegated"] else f"not {_undelegated(report)}"
     print(f"  {sum(report['ops'].values())} ops, {report['total_macs'] / 1e6:.1f} M MACs; ", end="")
     print(f"XNNPACK runs {accelerated} in {report['partitions']} partition(s)")
-    conversion.print_parity(report)
+    writing.print_parity(report)
 
 
 def _undelegated(report):

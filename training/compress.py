@@ -27,11 +27,14 @@ import shutil
 from absl import flags
 from ml_collections import config_flags
 
-from training import commands
-from training.files import replacing, write_json
-from training.recipe import differences
-from training.run_directory import RunDirectory
-from training.saved_models import load_model, run_config_beside
+from command_line import commands
+from hsvit_keras.backends import require_backend
+from hsvit_keras.model_files import load_model, run_config_beside
+from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.files import replacing, write_json
+from hsvit_runtime.native_output import quietly
+from training.recipes.recipe import differences
+from training.run_files.run_directory import RunDirectory
 
 FLAGS = flags.FLAGS
 
@@ -46,7 +49,7 @@ def define_flags():
 
 
 def main(_):
-    from training.compression_chain import parse_step
+    from training.compressing.chain import parse_step
 
     if FLAGS.step:
         FLAGS.config.steps = tuple(map(parse_step, FLAGS.step))
@@ -69,10 +72,11 @@ def compress(model, output, config, data_dir=None):
         ValueError: a setting or the backend does not fit, or the steps begun there were others.
         OSError: the model or the images are not there, or a file cannot be written.
     """
-    commands.require_backend("tensorflow", "jax")
-    from training import fitting, machine
-    from training.compression_chain import chain
-    from training.compression_table import measure, table
+    require_backend("tensorflow", "jax")
+    from training.compressing.chain import chain
+    from training.compressing.table import measure, table
+    from training.fitting import fit
+    from training.run_files import machine
 
     model, output = pathlib.Path(model), pathlib.Path(output)
     _check_output(output)
@@ -81,7 +85,7 @@ def compress(model, output, config, data_dir=None):
     _check_beside(output, steps[0].values)
     _check_teachers(steps)
     folder = output.with_suffix(".steps")
-    first = fitting.Data(steps[0].values, data_dir)
+    first = fit.Data(steps[0].values, data_dir)
 
     rows = [{"step": "original", **measure(original, first, steps[0].values)}]
     print(table(rows), flush=True)
@@ -105,9 +109,9 @@ def compress(model, output, config, data_dir=None):
 def _do(step, source, original, folder, data_dir, keep_zeros):
     """Does one step, or what is left of it, and gives its row of the table."""
     from hsvit_keras.compression.rewriting import with_dtype
-    from training import fitting
-    from training.compression_steps import STEPS, Task
-    from training.compression_table import measure
+    from training.compressing.steps import STEPS, Task
+    from training.compressing.table import measure
+    from training.fitting import fit
 
     values = step.values
     begun = {**values, "step": step.name, "arguments": step.arguments, "source": _digest(source)}
@@ -118,7 +122,7 @@ def _do(step, source, original, folder, data_dir, keep_zeros):
     run.check_config(begun)
     run.check_backend()
     random.seed(values["seed"])
-    data = fitting.Data(values, data_dir)
+    data = fit.Data(values, data_dir)
     model = with_dtype(load_model(source), values["dtype"])
     model, callbacks = STEPS[step.name](model, Task(data, values), **step.arguments)
     if keep_zeros and step.name != "prune":
@@ -127,12 +131,12 @@ def _do(step, source, original, folder, data_dir, keep_zeros):
         callbacks.append(prune(model, None))
     print(f"\n{step}: {values['epochs']} epochs", flush=True)
     if values["epochs"]:
-        learning = fitting.with_teachers(model, values, original)
-        fitting.compile_model(learning, values, data.steps)
-        fitting.fit(learning, run, begun, data, more_callbacks=callbacks)
+        learning = fit.with_teachers(model, values, original)
+        fit.compile_model(learning, values, data.steps)
+        fit.fit(learning, run, begun, data, more_callbacks=callbacks)
     model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)
-    with commands.quietly(), replacing(folder / "model.keras") as temporary:
+    with quietly(), replacing(folder / "model.keras") as temporary:
         model.save(temporary)
     seconds = round(sum(row["seconds"] for row in run.rows), 1)
     row = {"step": str(step), "epochs": values["epochs"], **measure(model, data, values), "seconds": seconds}
@@ -148,7 +152,7 @@ def _finished(folder, begun):
     content = json.loads(path.read_text())
     if found := differences(content["config"], begun):
         listed = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
-        raise ValueError(
+        raise InputError(
             f"{folder} holds another step: {listed}. Remove this folder and those of the steps behind it, or "
             "choose another --output"
         )
@@ -161,9 +165,9 @@ def _digest(path):
 
 def _check_output(output):
     if output.suffix != ".keras":
-        raise ValueError(f"--output has to end in .keras; received {output}")
+        raise InputError(f"--output has to end in .keras; received {output}")
     if not output.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {output}: there is no folder {output.parent}")
+        raise MissingFileError(f"cannot write {output}: there is no folder {output.parent}")
 
 
 def _check_beside(output, values):
@@ -172,7 +176,7 @@ def _check_beside(output, values):
     for name in ("data", "mean", "std"):
         found = theirs.get(name)
         if theirs and found != values[name]:
-            raise ValueError(
+            raise InputError(
                 f"beside {output} lies the config.json of another run, with {name} {found!r} and not "
                 f"{values[name]!r}: choose another folder"
             )
@@ -182,7 +186,7 @@ def _check_teachers(steps):
     for step in steps:
         for path in step.values["distillation"]["teachers"]:
             if path != "original" and not pathlib.Path(path).is_file():
-                raise FileNotFoundError(f"step {step.name!r}: there is no teacher {path}")
+                raise MissingFileError(f"step {step.name!r}: there is no teacher {path}")
 
 
 def _write_beside(output, values, class_names):

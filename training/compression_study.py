@@ -12,9 +12,10 @@ import pathlib
 from absl import flags
 from ml_collections import config_flags
 
-from training import commands
+from command_line import commands
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import write_json
 from training.compress import compress
-from training.files import write_json
 from training.train import train
 
 FLAGS = flags.FLAGS
@@ -29,7 +30,7 @@ def define_flags():
 
 def main(_):
     if FLAGS.config is None:
-        raise ValueError("--config is needed: a file such as training/configs/compress_study_digits.py")
+        raise InputError("--config is needed: a file such as training/configs/compress_study_digits.py")
     study(FLAGS.config, FLAGS.workdir, FLAGS.models, FLAGS.data_dir)
 
 
@@ -51,12 +52,12 @@ def study(config, workdir, models=(), data_dir=None):
         OSError: the images are not there, or the folder cannot be written.
     """
     from hsvit_keras.models.registry import suggest
-    from training import machine
+    from training.run_files import machine
 
     workdir, rows = pathlib.Path(workdir), []
     for name in models:
         if name not in config.models:
-            raise ValueError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
+            raise InputError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
     for name in models or config.models:
         folder = workdir / name
         train(recipe_of(config, name), folder, data_dir)

@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 from absl import flags
 
-from training import commands
+from command_line import commands
+from hsvit_keras.backends import require_backend
 
 FLAGS = flags.FLAGS
 _BATCH = 64
@@ -31,10 +32,10 @@ def define_flags():
 
 
 def main(_):
-    from training.files import write_json
-    from training.saved_models import load_model
+    from hsvit_keras.model_files import load_model
+    from hsvit_runtime.files import write_json
 
-    commands.require_backend("tensorflow", "jax")
+    require_backend("tensorflow", "jax")
     model = load_model(FLAGS.model)
     calibration = _batches(model, "train", FLAGS.calibration_samples)
     images, labels = map(np.concatenate, zip(*_batches(model, "test", FLAGS.samples), strict=True))
@@ -106,8 +107,8 @@ def _accuracy(answers, labels):
 
 
 def _batches(model, split, samples):
-    from training.data import load_dataset, sample_batches
-    from training.saved_models import normalization_beside
+    from data_sets import load_dataset, sample_batches
+    from hsvit_keras.model_files import normalization_beside
 
     dataset = load_dataset(FLAGS.data, split, FLAGS.data_dir)
     mean, std = normalization_beside(FLAGS.model)

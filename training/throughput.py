@@ -18,8 +18,9 @@ import tempfile
 
 from absl import flags
 
-from training import commands
-from training.files import write_json
+from command_line import commands
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import write_json
 
 FLAGS = flags.FLAGS
 BACKENDS = ("tensorflow", "jax")
@@ -106,7 +107,7 @@ def table(report):
 
 
 class _Worker:
-    """A process of `training.throughput_worker` that measures whenever it is asked to."""
+    """A process of `training.speed.worker` that measures whenever it is asked to."""
 
     def __init__(self, job):
         self.job = job
@@ -115,7 +116,7 @@ class _Worker:
     def __enter__(self):
         self._errors = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "training.throughput_worker", f"--job={json.dumps(self.job)}"],
+            [sys.executable, "-m", "training.speed.worker", f"--job={json.dumps(self.job)}"],
             env={**os.environ, "KERAS_BACKEND": self.job["backend"]},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -154,7 +155,7 @@ class _Worker:
         self._process.wait()
         self._errors.seek(0)
         *_, reason = self._errors.read().strip().splitlines() or ["it ended without a word"]
-        raise ValueError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
+        raise InputError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
 
     def _name(self):
         return f"{self.job['model']} on {self.job['backend']}, jit {'on' if self.job['jit'] else 'off'}"
@@ -162,13 +163,13 @@ class _Worker:
 
 def _jit(word):
     if word not in ("on", "off"):
-        raise ValueError(f"--jit takes on, off or both, separated by a comma; received {word!r}")
+        raise InputError(f"--jit takes on, off or both, separated by a comma; received {word!r}")
     return word == "on"
 
 
 def _image_shape(numbers):
     if len(numbers) != 3 or not all(number.isdecimal() and int(number) for number in numbers):
-        raise ValueError(
+        raise InputError(
             f"--image_shape takes height,width,channels, all positive integers; received {','.join(numbers)}"
         )
     return [int(number) for number in numbers]

@@ -17,8 +17,11 @@ import sys
 from absl import flags
 from ml_collections import config_flags
 
-from training import commands, recipe
-from training.run_directory import RunDirectory
+from command_line import commands
+from hsvit_keras.backends import require_backend
+from hsvit_runtime.errors import InputError
+from training.recipes import recipe
+from training.run_files.run_directory import RunDirectory
 
 FLAGS = flags.FLAGS
 
@@ -44,9 +47,9 @@ def define_flags():
 
 def main(_):
     if FLAGS.workdir is None:
-        raise ValueError("--workdir is needed: the folder of the run")
+        raise InputError("--workdir is needed: the folder of the run")
     if (FLAGS.distribution is None) != (FLAGS.num_devices is None):
-        raise ValueError("--distribution and --num_devices need each other")
+        raise InputError("--distribution and --num_devices need each other")
     train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.distribution, FLAGS.num_devices)
 
 
@@ -57,7 +60,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
         config: `ConfigDict` with the keys of `training/configs/hsvit_base.py`.
         workdir: folder of the run.
         data_dir: folder of the image set; "digits" needs none.
-        distribution: str, what several devices share out, see `training.distribution`; None for one device.
+        distribution: str, what several devices share out, see `training.fitting.distribution`; None for one device.
         num_devices: int, how many.
 
     Returns:
@@ -73,26 +76,27 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     if summary := run.summary():
         print(f"{workdir} holds a finished run: nothing to do")
         return summary
-    commands.require_backend("tensorflow", "jax")
+    require_backend("tensorflow", "jax")
     run.check_backend()
-    from training import curves, fitting, machine
-    from training.distribution import communication, distribute, take_devices
+    from training.fitting import fit
+    from training.fitting.distribution import communication, distribute, take_devices
+    from training.run_files import curves, machine
 
     devices = take_devices(num_devices) if distribution else None
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = fitting.Data(values, data_dir)
+    data = fit.Data(values, data_dir)
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.num_classes)
         sharing = distribute(distribution, devices, values["batch_size"], build)
     model = build_model(values, data.num_classes)
-    learning = fitting.with_teachers(model, values)
-    fitting.compile_model(learning, values, data.steps)
+    learning = fit.with_teachers(model, values)
+    fit.compile_model(learning, values, data.steps)
     _announce(values, model, data)
     sent = communication(learning, next(iter(data.test()))) if distribution else None
     if distribution:
         print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
-    fitting.fit(learning, run, values, data, FloatCopy(model), sharing)
+    fit.fit(learning, run, values, data, FloatCopy(model), sharing)
 
     best = run.best_row()
     summary = {
@@ -138,7 +142,7 @@ def build_model(values, num_classes):
             **values["model_arguments"],
         )
     except TypeError as error:
-        raise ValueError(f"config.model_arguments: {error}") from error
+        raise InputError(f"config.model_arguments: {error}") from error
 
 
 def num_parameters(model):

@@ -12,9 +12,11 @@ import pathlib
 import numpy as np
 from absl import flags
 
-from training import commands, saved_models
-from training.data import DATASETS, load_dataset, sample_images
-from training.files import replacing, write_json
+from command_line import commands
+from data_sets import DATASETS, load_dataset, sample_images
+from hsvit_keras import model_files
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import replacing, write_json
 
 FLAGS = flags.FLAGS
 
@@ -33,9 +35,9 @@ def define_flags():
 def main(_):
     output = pathlib.Path(FLAGS.output)
     if output.suffix != ".png":
-        raise ValueError(f"--output has to end in .png; received {output}")
-    model = saved_models.load_model(FLAGS.model)
-    mean, std = saved_models.normalization_beside(FLAGS.model)
+        raise InputError(f"--output has to end in .png; received {output}")
+    model = model_files.load_model(FLAGS.model)
+    mean, std = model_files.normalization_beside(FLAGS.model)
     dataset = load_dataset(FLAGS.data, "test", FLAGS.data_dir)
     sample = {"count": FLAGS.count, "image_shape": model.input_shape[1:], "seed": FLAGS.seed}
     pictures, labels = sample_images(dataset, mean=0.0, std=1.0, **sample)
@@ -102,7 +104,7 @@ def class_attention(model, images, block=-1):
     if not blocks:
         return None
     if not -len(blocks) <= block < len(blocks):
-        raise ValueError(f"block has to be from {-len(blocks)} to {len(blocks) - 1}; received block={block}")
+        raise InputError(f"block has to be from {-len(blocks)} to {len(blocks) - 1}; received block={block}")
     attention = blocks[block]
     query, key = (_values(model, tensor, images) for tensor in attention.input[:2])
     weights = np.asarray(attention.attention_weights(query, key), np.float32)[:, :, 0]
@@ -177,7 +179,7 @@ def _caption(row):
 def _tensor_of_maps(model):
     names = [layer.name for layer in model.layers]
     if "flatten_maps" not in names:
-        raise ValueError(f"{model.name} is no HSViT: it has no layer named flatten_maps")
+        raise InputError(f"{model.name} is no HSViT: it has no layer named flatten_maps")
     return model.get_layer("flatten_maps").input
 
 

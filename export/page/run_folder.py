@@ -4,7 +4,8 @@ import dataclasses
 import json
 import pathlib
 
-from export.measuring import benchmark_report
+from hsvit_runtime.errors import InputError, MissingFileError
+from measuring import benchmark_report
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +77,7 @@ def read_run(workdir, *, exports=None, benchmarks=None):
         skipped=list(dict.fromkeys(skipped)),
     )
     if not any((run.config, run.summary, run.metrics, run.artifacts, run.benchmarks, run.costs)):
-        raise FileNotFoundError(
+        raise MissingFileError(
             "; ".join(
                 [
                     f"there is nothing to report on in {workdir}, where metrics.jsonl, config.json, "
@@ -110,14 +111,14 @@ def _read_all(read, paths, skipped):
 def _folder(name, path):
     path = pathlib.Path(path)
     if not path.is_dir():
-        raise FileNotFoundError(f"{name}={str(path)!r} is no folder")
+        raise MissingFileError(f"{name}={str(path)!r} is no folder")
     return path
 
 
 def _read_object(path):
     content = _parse(path.read_bytes(), path)
     if not isinstance(content, dict):
-        raise ValueError(f"{path} holds no JSON object")
+        raise InputError(f"{path} holds no JSON object")
     return content
 
 
@@ -125,7 +126,7 @@ def _read_json_lines(path):
     lines = enumerate(path.read_bytes().splitlines(), start=1)
     rows = [_parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path} must hold one JSON object a line")
+        raise InputError(f"{path} must hold one JSON object a line")
     return rows
 
 
@@ -133,17 +134,17 @@ def _parse(content, where):
     try:
         return json.loads(content)
     except ValueError as error:
-        raise ValueError(f"{where} is no JSON: {error}") from error
+        raise InputError(f"{where} is no JSON: {error}") from error
 
 
 def _read_benchmark(path):
     if not path.is_file():
-        raise FileNotFoundError(f"there is no benchmark report {path}")
+        raise MissingFileError(f"there is no benchmark report {path}")
     content = _read_object(path)
     try:
         benchmark_report.check(content)
     except ValueError as error:
-        raise ValueError(f"{path} is no benchmark report: {error}") from error
+        raise InputError(f"{path} is no benchmark report: {error}") from error
     return content
 
 
@@ -152,7 +153,7 @@ def _read_cost(path):
     models = content["models"]
     needed = {"name", "instructions", "ratio", "by_kind"}
     if not (isinstance(models, list) and models and all(needed <= set(model) for model in models)):
-        raise ValueError(
+        raise InputError(
             f"{path} is no report of export.arm_cost: its models need {', '.join(sorted(needed))}"
         )
     return content

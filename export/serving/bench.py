@@ -10,7 +10,8 @@ import urllib.parse
 import numpy as np
 from PIL import Image
 
-from export.measuring import statistics
+from hsvit_runtime.errors import InputError
+from measuring import latency_statistics
 
 CLIENTS = (1, 4)
 WARMUP = 10  # requests
@@ -26,7 +27,7 @@ def measure(url, image_shape, seconds):
 
     Returns:
         list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
-        `statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
+        `latency_statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
         `unanswered`, the share that no node answered in time; and `samples`, a dict of lists of ms of those
         that got classes: `latency_ms`, of which `service_ms` is the service's, of which `nodes_ms` is from
         asking the nodes to the joined answer, of which `shards_ms` is what the slowest node needed for its
@@ -72,17 +73,17 @@ def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
 def _row(clients, answers, elapsed):
     statuses = [status for status, *_ in answers]
     if wrong := set(statuses) - {200, 503}:
-        raise ValueError(f"the service answered with HTTP status {sorted(wrong)}")
+        raise InputError(f"the service answered with HTTP status {sorted(wrong)}")
     classified = [(ms, content) for status, ms, content in answers if status == 200]
     if not classified:
-        raise ValueError("no node answered in time, ever: allow more by --deadline_ms")
+        raise InputError("no node answered in time, ever: allow more by --deadline_ms")
     latencies, contents = zip(*classified, strict=True)
     complete = [len(content["groups"]) == content["num_groups"] for content in contents]
     return {
         "clients": clients,
         "requests": len(answers),
         "per_second": len(classified) / elapsed,
-        "latency_ms": statistics.summarize(latencies),
+        "latency_ms": latency_statistics.summarize(latencies),
         "complete": sum(complete) / len(answers),
         "unanswered": statuses.count(503) / len(answers),
         "samples": {

@@ -5,8 +5,9 @@ import time
 
 import numpy as np
 
-from export.measuring import timing
-from training import commands
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.native_output import quietly
+from measuring import timing
 
 _WARMUP_RUNS, _TIMED_RUNS = 3, 10
 _FORGETTING = 0.2  # how much the newest run weighs in what is known of the machine's speed
@@ -41,7 +42,7 @@ class Elastic:
         content = path_or_content
         if not isinstance(content, bytes):
             content = pathlib.Path(path_or_content).read_bytes()
-        with commands.quietly():  # it announces its delegate
+        with quietly():  # it announces its delegate
             interpreter = Interpreter(model_content=content, num_threads=num_threads)
         names = {
             int(name.removeprefix("groups_")): name
@@ -49,7 +50,7 @@ class Elastic:
             if name.startswith("groups_")
         }
         if not names:
-            raise ValueError(
+            raise InputError(
                 "no signature is named as groups_4 is: python -m export.elastic makes such files"
             )
         self._runners = {groups: interpreter.get_signature_runner(names[groups]) for groups in sorted(names)}

@@ -6,6 +6,8 @@ import pathlib
 import signal
 import socket
 
+from hsvit_runtime.errors import FileError, InputError
+
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_SERVE_LOG_TO_STDERR", "0")
 
@@ -16,7 +18,7 @@ from ray import serve
 
 from export.serving.node import Node, spread
 from export.serving.service import Service
-from training.commands import quietly
+from hsvit_runtime.native_output import quietly
 
 _NAME = "hsvit"
 _OBJECTS = 100 * 2**20  # bytes of shared memory; images and tokens are small
@@ -70,7 +72,7 @@ def _check_free(host, port):
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise OSError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+            raise FileError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
 
 
 def _check_reachable(address):
@@ -80,7 +82,7 @@ def _check_reachable(address):
         try:
             socket.create_connection((host, int(port)), timeout=5).close()
         except OSError as error:
-            raise OSError(f"there is no cluster of Ray at {address}: {error.strerror or error}") from error
+            raise FileError(f"there is no cluster of Ray at {address}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -122,7 +124,7 @@ def _start_ray(num_nodes, address):
     ray.init(address=address, runtime_env={"py_modules": modules}, **common)
     free = int(ray.available_resources().get("CPU", 0))
     if free < num_nodes:
-        raise ValueError(f"the cluster at {address} has {free} free CPUs, too few for {num_nodes} nodes")
+        raise InputError(f"the cluster at {address} has {free} free CPUs, too few for {num_nodes} nodes")
 
 
 def _start_nodes(manifest, shards):

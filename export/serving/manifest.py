@@ -7,7 +7,8 @@ import pathlib
 
 import numpy as np
 
-from training import saved_models
+from hsvit_keras import model_files
+from hsvit_runtime.errors import InputError, MissingFileError
 
 VERSION = 1
 
@@ -75,16 +76,16 @@ def read(path):
     """
     path = pathlib.Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no manifest {path}: make one with python -m export.shards")
+        raise MissingFileError(f"there is no manifest {path}: make one with python -m export.shards")
     try:
         content = json.loads(path.read_text())
         if content["manifest_version"] != VERSION:
-            raise ValueError(f"its version is {content['manifest_version']!r}, this reads {VERSION}")
+            raise InputError(f"its version is {content['manifest_version']!r}, this reads {VERSION}")
         return _manifest(content, path.parent)
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no manifest of shards: {_lack(error)}") from error
+        raise InputError(f"{path} is no manifest of shards: {_lack(error)}") from error
     except ValueError as error:
-        raise ValueError(f"cannot read the manifest {path}: {error}") from error
+        raise InputError(f"cannot read the manifest {path}: {error}") from error
 
 
 def _lack(error):
@@ -95,11 +96,11 @@ def _manifest(content, folder):
     given, names = content["input"], content["class_names"]
     shape, num_groups = tuple(given["shape"]), content["num_groups"]
     if len(shape) != 4 or shape[0] != 1 or shape[3] not in (1, 3):
-        raise ValueError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
-    saved_models.check_normalization(given["mean"], given["std"], shape[3])
+        raise InputError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
+    model_files.check_normalization(given["mean"], given["std"], shape[3])
     groups = tuple(tuple(shard["groups"]) for shard in content["shards"])
     if sorted(sum(groups, ())) != list(range(num_groups)):
-        raise ValueError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
+        raise InputError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
     return Manifest(
         model=content["model"],
         preset=content["preset"],
@@ -116,8 +117,8 @@ def _file(entry, folder):
     """The content of a file in the manifest's folder."""
     path = folder / pathlib.Path(entry["file"]).name
     if not path.is_file():
-        raise FileNotFoundError(f"the manifest names {entry['file']!r}, and there is no {path}")
+        raise MissingFileError(f"the manifest names {entry['file']!r}, and there is no {path}")
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise ValueError(f"{path} is not the file that it was written with: its SHA-256 differs")
+        raise InputError(f"{path} is not the file that it was written with: its SHA-256 differs")
     return content

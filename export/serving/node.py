@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from export import tflite
+from hsvit_runtime.errors import InputError
 
 
 def spread(num_shards, num_nodes):
@@ -16,7 +17,7 @@ def spread(num_shards, num_nodes):
         ValueError: there are fewer shards than nodes, or no nodes.
     """
     if not 1 <= num_nodes <= num_shards:
-        raise ValueError(f"num_nodes has to be from 1 to {num_shards}, the shards; received {num_nodes}")
+        raise InputError(f"num_nodes has to be from 1 to {num_shards}, the shards; received {num_nodes}")
     return [shards.tolist() for shards in np.array_split(np.arange(num_shards), num_nodes)]
 
 

@@ -4,7 +4,7 @@ import io
 
 from PIL import Image
 
-from training.data.images import ImageFiles, resized
+from data_sets.images import ImageFiles, resized
 
 FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG"}
 MAX_BYTES = 10 * 2**20

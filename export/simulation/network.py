@@ -10,6 +10,8 @@ import pathlib
 
 import numpy as np
 
+from hsvit_runtime.errors import InputError
+
 FIRST_WAIT_MS = 200.0  # before a lost message is sent again, Linux's least; each further wait is doubled
 
 
@@ -65,7 +67,7 @@ def read(path=None):
         networks = {name: Network(**settings) for name, settings in json.loads(path.read_text()).items()}
         numbers = [list(dataclasses.astuple(network)) for network in networks.values()]
         if not networks or min(itertools.chain.from_iterable(numbers)) < 0:
-            raise ValueError("there is none, or a number is negative")
+            raise InputError("there is none, or a number is negative")
     except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} has to map names to objects with the numbers {names}: {error}") from None
+        raise InputError(f"{path} has to map names to objects with the numbers {names}: {error}") from None
     return networks

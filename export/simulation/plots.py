@@ -1,6 +1,6 @@
 """Pictures of a sweep: how latency grows with nodes, and how accuracy falls with losses."""
 
-from training.files import replacing
+from hsvit_runtime.files import replacing
 
 _COLOURS = ("#0b5fb0", "#b35900", "#1a7f4b", "#8250df", "#a40e26")
 

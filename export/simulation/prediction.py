@@ -8,6 +8,7 @@ import numpy as np
 
 from export.simulation.cluster import Setting, simulate
 from export.simulation.network import Network
+from hsvit_runtime.errors import InputError
 
 _NONE = Network(one_way_ms=0.0, spread=0.0, up_mbits=np.inf, down_mbits=np.inf)
 COMPARED = ("p50", "p90", "per_second", "complete")
@@ -30,10 +31,10 @@ def predict(served, images=2000, seed=0):
     """
     runs = [(report, row) for report in served for row in report["rows"]]
     if any("samples" not in row for _, row in runs):
-        raise ValueError("a measured run has no samples: measure it anew by python -m export.serve --bench")
+        raise InputError("a measured run has no samples: measure it anew by python -m export.serve --bench")
     of_one = [row for report, row in runs if (report["num_nodes"], row["clients"]) == (1, 1)]
     if not of_one:
-        raise ValueError("a run with --num_nodes=1 and one client is needed, which the others follow from")
+        raise InputError("a run with --num_nodes=1 and one client is needed, which the others follow from")
     return [
         {
             "num_nodes": report["num_nodes"],

@@ -3,6 +3,7 @@
 from hsvit_keras.checkpoints import attention
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import CompactTransformer
+from hsvit_runtime.errors import InputError
 
 KINDS = {"cct": "softmax", "ccp": "performer", "ccl": "linformer", "ccn": "nystrom"}
 ARCHITECTURES = tuple(KINDS)
@@ -17,13 +18,13 @@ def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
     side, kind = config["img_size"], KINDS[architecture]
     if config.get("positional_embedding", "learnable") != "learnable":
-        raise ValueError(
+        raise InputError(
             f"positional_embedding has to be 'learnable'; received {config['positional_embedding']!r}"
         )
     kernel_size, pool_size = config.get("kernel_size", 3), config.get("pooling_kernel_size", 3)
     for name, size in (("padding", kernel_size), ("pooling_padding", pool_size)):
         if config.get(name, size // 2) != size // 2:
-            raise ValueError(f"{name} has to be half the kernel, {size // 2}; received {name}={config[name]}")
+            raise InputError(f"{name} has to be half the kernel, {size // 2}; received {name}={config[name]}")
     strides = config.get("stride", 1)
     return CompactTransformer(
         input_shape=input_shape or (side, side, 3),

@@ -3,6 +3,7 @@
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.checkpoints import timm_blocks
 from hsvit_keras.models import DHVT
+from hsvit_runtime.errors import InputError
 
 ARCHITECTURES = ("dhvt",)
 REQUIRED = ("img_size", "patch_size", "num_classes", "embed_dim", "depth", "num_heads")
@@ -18,7 +19,7 @@ def build(architecture, config, input_shape):
         input_shape: (height, width, channels) in pixels; square of side `img_size` by default.
     """
     if not config.get("apply_dhvt", True):
-        raise ValueError(
+        raise InputError(
             "without apply_dhvt the authors' program is a plain vision transformer, architecture 'deit'; "
             f"received apply_dhvt={config['apply_dhvt']}"
         )

@@ -18,6 +18,7 @@ from hsvit_keras.checkpoints import (
 )
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
+from hsvit_runtime.errors import InputError
 
 _MODULES = (
     cct,
@@ -63,7 +64,7 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     ```
     """
     if architecture not in _FAMILIES:
-        raise ValueError(
+        raise InputError(
             f"architecture has to be one of {sorted(_FAMILIES)}; received architecture={architecture!r}"
         )
     family = _FAMILIES[architecture]
@@ -77,11 +78,11 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
 
 def _check_config(architecture, config, family):
     if not isinstance(config, Mapping):
-        raise ValueError(f"config has to be a dict of the authors' arguments; received config={config!r}")
+        raise InputError(f"config has to be a dict of the authors' arguments; received config={config!r}")
     missing = [name for name in family.REQUIRED if name not in config]
     surplus = [name for name in config if name not in (*family.REQUIRED, *family.OPTIONAL, "class")]
     if missing or surplus:
-        raise ValueError(
+        raise InputError(
             f"config of {architecture!r} needs {', '.join(family.REQUIRED)}; "
             f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
         )

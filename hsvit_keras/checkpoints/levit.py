@@ -6,6 +6,7 @@ LeViT is the class of https://github.com/lucidrains/vit-pytorch, changed as the 
 from hsvit_keras.checkpoints import attention
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import LeViT
+from hsvit_runtime.errors import InputError
 
 KINDS = {"levit": "softmax", "levip": "performer", "levil": "linformer", "levin": "nystrom"}
 ARCHITECTURES = tuple(KINDS)
@@ -19,7 +20,7 @@ def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
     side, kind = config["image_size"], KINDS[architecture]
     if config.get("stages", 1) != 1:
-        raise ValueError(f"stages has to be 1, as in the paper; received stages={config['stages']}")
+        raise InputError(f"stages has to be 1, as in the paper; received stages={config['stages']}")
     return LeViT(
         input_shape=input_shape or (side, side, 3),
         num_classes=config["num_classes"],

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hsvit_runtime.errors import InputError, MissingFileError, MissingPackageError
+
 _STORAGES = {  # PyTorch's name: ours
     "FloatStorage": "float32",
     "DoubleStorage": "float64",
@@ -77,13 +79,13 @@ def read_state_dict(source):
     state_dict = {}
     for key, value in _unwrapped(name, entries).items():
         if not isinstance(key, str) or not _is_tensor(value):
-            raise ValueError(f"{name}: entry {key!r} is a {_kind(value)}; a tensor with a name is needed")
+            raise InputError(f"{name}: entry {key!r} is a {_kind(value)}; a tensor with a name is needed")
         try:
             state_dict[key] = _as_array(value)
         except Exception as error:
-            raise ValueError(f"{name}: tensor {key!r} cannot be read: {_one_line(error)}") from error
+            raise InputError(f"{name}: tensor {key!r} cannot be read: {_one_line(error)}") from error
     if not state_dict:
-        raise ValueError(f"{name} holds no tensors")
+        raise InputError(f"{name} holds no tensors")
     if all(key.startswith("module.") for key in state_dict):
         return {key.removeprefix("module."): array for key, array in state_dict.items()}
     return state_dict
@@ -92,7 +94,7 @@ def read_state_dict(source):
 def _unwrapped(name, entries):
     """`entries`, or the one entry that is a state dict; bookkeeping beside it is left behind."""
     if not isinstance(entries, Mapping):
-        raise ValueError(f"{name} holds a {_kind(entries)}; a dict of tensors is needed")
+        raise InputError(f"{name} holds a {_kind(entries)}; a dict of tensors is needed")
     for wanted in (all, any):  # `any` leads to the error that names what is no tensor inside
         nested = [
             key
@@ -106,7 +108,7 @@ def _unwrapped(name, entries):
     # A metric may be a tensor, but of one element.
     loose = [key for key, value in entries.items() if _is_tensor(value) and math.prod(np.shape(value)) > 1]
     if loose or len(nested) > 1:
-        raise ValueError(
+        raise InputError(
             f"{name} has tensors in several places: {', '.join(map(repr, nested + loose))}; "
             f"save the one that holds the model's weights as a file of its own"
         )
@@ -131,7 +133,7 @@ def _as_array(tensor):
     if array.dtype.name == "bfloat16":
         array = array.astype("float32")
     if array.dtype.kind not in "biufc":
-        raise ValueError(f"its elements are {array.dtype}; numbers are needed")
+        raise InputError(f"its elements are {array.dtype}; numbers are needed")
     return array
 
 
@@ -146,26 +148,26 @@ def _read_file(source):
     try:
         path = pathlib.Path(source)
     except TypeError:
-        raise ValueError(
+        raise InputError(
             f"a state dict is a mapping of arrays or a path; received a {type(source).__name__}"
         ) from None
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise ValueError(f"{path} has to end in one of {', '.join(_READERS)}")
+        raise InputError(f"{path} has to end in one of {', '.join(_READERS)}")
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise MissingFileError(f"there is no file {path}")
     data = path.read_bytes()
     try:
         return reader(data)
     except ImportError:
         raise
     except Exception as error:  # a damaged file can fail in any way
-        raise ValueError(f"{path} cannot be read: {_one_line(error)}") from error
+        raise InputError(f"{path} cannot be read: {_one_line(error)}") from error
 
 
 def _read_npz(data):
     if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise ValueError("it is not a whole zip archive, which np.savez writes")
+        raise InputError("it is not a whole zip archive, which np.savez writes")
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         return dict(archive)
 
@@ -174,13 +176,13 @@ def _read_safetensors(data):
     try:
         import safetensors
     except ImportError:
-        raise ImportError(
+        raise MissingPackageError(
             "reading .safetensors needs the package safetensors: pip install safetensors"
         ) from None
     entries = {}
     for key, tensor in sorted(safetensors.deserialize(data)):  # they come in random order
         if tensor["dtype"] not in _SAFETENSORS:
-            raise ValueError(f"tensor {key!r} has the unknown type {tensor['dtype']}")
+            raise InputError(f"tensor {key!r} has the unknown type {tensor['dtype']}")
         name = _SAFETENSORS[tensor["dtype"]]
         entries[key] = _decoded(np.frombuffer(tensor["data"], _stored(name)).reshape(tensor["shape"]), name)
     return entries
@@ -195,11 +197,11 @@ def _read_torch_zip(data):
     names = archive.namelist()
     folders = [name.removesuffix("data.pkl") for name in names if name.endswith("/data.pkl")]
     if len(folders) != 1:
-        raise ValueError("this zip archive has no data.pkl and was not written by torch.save")
+        raise InputError("this zip archive has no data.pkl and was not written by torch.save")
     folder = folders[0]
     order = archive.read(f"{folder}byteorder").decode() if f"{folder}byteorder" in names else "little"
     if order not in ("little", "big"):
-        raise ValueError(f"its byte order is {order!r}; little or big is needed")
+        raise InputError(f"its byte order is {order!r}; little or big is needed")
     # Tensors that share a storage tend to follow each other.
     read = functools.lru_cache(maxsize=1)(lambda key: archive.read(f"{folder}data/{key}"))
     return _Unpickler(io.BytesIO(archive.read(f"{folder}data.pkl")), read, order).load()
@@ -210,17 +212,17 @@ def _read_torch_stream(data):
     stream, storages = io.BytesIO(data), {}
     unpickler, version, system, tree, keys = (_Unpickler(stream, storages.__getitem__) for _ in range(5))
     if unpickler.load() != _STREAM_MAGIC:
-        raise ValueError("it was not written by torch.save")
+        raise InputError("it was not written by torch.save")
     version.load(), system.load()
     entries = tree.load()
     for key in keys.load():
         storage = tree.storages[key]
         (count,) = struct.unpack("<q", stream.read(8))
         if count != storage.size:
-            raise ValueError(f"storage {key!r} has {count} elements; {storage.size} were announced")
+            raise InputError(f"storage {key!r} has {count} elements; {storage.size} were announced")
         storages[key] = stream.read(storage.nbytes)
         if len(storages[key]) < storage.nbytes:
-            raise ValueError(f"it ends within storage {key!r}")
+            raise InputError(f"it ends within storage {key!r}")
     return entries
 
 
@@ -268,7 +270,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         if (module, name) not in _GLOBALS:
-            raise ValueError(
+            raise InputError(
                 f"its pickle asks for {f'{module}.{name}'!r}, which no tensor needs, and was refused before "
                 f"anything ran; save the weights alone, as torch.save(model.state_dict(), path) does"
             )
@@ -281,7 +283,7 @@ class _Unpickler(pickle.Unpickler):
             ):
                 self.storages[key] = _Storage(name, key, size, self.order, self.read)
                 return self.storages[key]
-        raise ValueError("its pickle describes a storage in an unknown way")
+        raise InputError("its pickle describes a storage in an unknown way")
 
 
 class _Storage(NamedTuple):
@@ -316,10 +318,10 @@ class _Tensor(NamedTuple):
         if all(self.shape):
             end += 1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True))
         if end > storage.size:
-            raise ValueError(f"it reaches to element {end} of a storage of {storage.size}")
+            raise InputError(f"it reaches to element {end} of a storage of {storage.size}")
         data = storage.read(storage.key)
         if len(data) < storage.nbytes:
-            raise ValueError(f"storage {storage.key!r} has {len(data)} bytes of {storage.nbytes}")
+            raise InputError(f"storage {storage.key!r} has {len(data)} bytes of {storage.nbytes}")
         strides = [stride * itemsize for stride in self.strides]
         return _decoded(
             np.ndarray(self.shape, storage.dtype, data, self.offset * itemsize, strides), storage.name
@@ -334,9 +336,9 @@ def _rebuild_tensor(storage, offset, shape, strides, requires_grad=False, hooks=
         and len(shape) == len(strides)
         and all(isinstance(number, int) and number >= 0 for number in (offset, *shape, *strides))
     ):
-        raise ValueError("its pickle describes a tensor in an unknown way")
+        raise InputError("its pickle describes a tensor in an unknown way")
     if metadata:
-        raise ValueError("it has a tensor that waits to be conjugated or negated (see torch.resolve_conj)")
+        raise InputError("it has a tensor that waits to be conjugated or negated (see torch.resolve_conj)")
     return _Tensor(storage, offset, shape, strides)
 
 

@@ -6,6 +6,8 @@ that one error names all of it.
 
 import numpy as np
 
+from hsvit_runtime.errors import InputError
+
 _SHOWN = 8  # problems named in full; the rest is counted
 
 
@@ -62,7 +64,7 @@ class Tensors:
         if self.problems:
             more = len(self.problems) - _SHOWN
             shown = self.problems[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
-            raise ValueError("the weights do not fit the model: " + "; ".join(shown))
+            raise InputError("the weights do not fit the model: " + "; ".join(shown))
 
 
 def convolution(layer, tensors, name):

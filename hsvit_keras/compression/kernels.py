@@ -11,6 +11,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression import einsum
+from hsvit_runtime.errors import InputError
 
 _TRANSPOSED = layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose
 # Without depthwise convolutions: they hold few weights, of which each counts
@@ -65,11 +66,11 @@ def kernels(model, skip=()):
         ValueError: the model has no weights yet, or no layer of a name in `skip`.
     """
     if not model.built:
-        raise ValueError(f"{model.name!r} has no weights yet: give it an input shape, or call it once")
+        raise InputError(f"{model.name!r} has no weights yet: give it an input shape, or call it once")
     named = dict(_inside(model))
     for name in skip:
         if name not in named:
-            raise ValueError(f"skip names {name!r}, and {model.name!r} has no such layer")
+            raise InputError(f"skip names {name!r}, and {model.name!r} has no such layer")
     found = {}  # a layer that stands in several places counts once
     for name, layer in named.items():
         if _is_prunable(layer) and not any(f"{name}/".startswith(f"{skipped}/") for skipped in skip):

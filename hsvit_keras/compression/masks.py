@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from hsvit_runtime.errors import InputError
+
 
 class Blocks:
     """Blocks of weights that are kept or removed as a whole, by their mean magnitude.
@@ -91,7 +93,7 @@ def masking(pattern, scope):
         ValueError: one of them is unknown, or they do not go together.
     """
     if scope not in ("layer", "global"):
-        raise ValueError(f"scope has to be 'layer' or 'global'; received {scope!r}")
+        raise InputError(f"scope has to be 'layer' or 'global'; received {scope!r}")
     match pattern:
         case "weight":
             return Blocks(1, 1, scope == "global")
@@ -102,8 +104,8 @@ def masking(pattern, scope):
             if 0 < most < of and scope == "layer":
                 return SomeOfEach(most, of)
             if 0 < most < of:
-                raise ValueError(f"pattern {pattern!r} is the same in all layers: scope has to be 'layer'")
-    raise ValueError(
+                raise InputError(f"pattern {pattern!r} is the same in all layers: scope has to be 'layer'")
+    raise InputError(
         "pattern has to be 'weight', a block (rows, columns), or 'm:n' with m < n, such as '2:4'; "
         f"received {pattern!r}"
     )

@@ -9,6 +9,7 @@ import keras
 from hsvit_keras.compression.kernels import kernels
 from hsvit_keras.compression.masks import SomeOfEach, masking
 from hsvit_keras.compression.sparsity import as_text, sparsity_report
+from hsvit_runtime.errors import InputError
 
 _LATE = 2**30  # a step by which every schedule has come to its end
 
@@ -58,7 +59,7 @@ class _Pruning(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         if self._target not in self.model._flatten_layers():  # it may stand in one that trains it
-            raise ValueError(
+            raise InputError(
                 f"this callback was made to prune {self._target.name!r}, and fit runs on another model, "
                 f"{self.model.name!r}: call prune(model, ...) with that one"
             )
@@ -110,7 +111,7 @@ class _Pruning(keras.callbacks.Callback):
             )
         due, sparsity = bool(answer[0]), float(answer[1])
         if not 0 <= sparsity < 1:
-            raise ValueError(
+            raise InputError(
                 f"a sparsity is at least 0 and less than 1; the schedule gave {sparsity} at step {step}"
             )
         return due, sparsity
@@ -119,14 +120,14 @@ class _Pruning(keras.callbacks.Callback):
 def _fitting(model, masking, pattern, skip):
     found = kernels(model, skip)
     if not found:
-        raise ValueError(
+        raise InputError(
             f"{model.name!r} has nothing to prune: no kernel of a convolution, Dense or EinsumDense layer"
             + (f" besides those of skip={list(skip)}" if skip else "")
         )
     fitting = [kernel for kernel in found if masking.fits(*kernel.shape[1:])]
     if not fitting:
         sizes = sorted({kernel.shape[1:] for kernel in found})
-        raise ValueError(
+        raise InputError(
             f"pattern {pattern!r} fits no kernel of {model.name!r}: as (inputs, outputs) they have {sizes}"
         )
     return fitting
@@ -134,7 +135,7 @@ def _fitting(model, masking, pattern, skip):
 
 def _check_end(sparsity, masking, pattern):
     if isinstance(masking, SomeOfEach) and abs(sparsity - masking.sparsity) > 1e-6:
-        raise ValueError(
+        raise InputError(
             f"pattern {pattern!r} means a sparsity of {masking.sparsity}, to which the schedule has to come; "
             f"it ends at {sparsity}"
         )

@@ -17,6 +17,7 @@ from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.schemes import scheme_named
 from hsvit_keras.models.registry import suggest
+from hsvit_runtime.errors import InputError
 
 # Activations that an artifact computes within the layer in front of them.
 _WITHIN_INTEGERS = (keras.activations.relu, keras.activations.relu6)
@@ -42,14 +43,14 @@ def quantize_aware(model, scheme="int8", skip=()):
     """
     scheme = scheme_named(scheme)
     if is_quantized(model):
-        raise ValueError(
+        raise InputError(
             f"{model.name!r} is quantized already: remove_quantization gives its float model back"
         )
     _check_skip(skip, model)
     graph = Graph(_with_activations_apart(fold_batch_norm(model), scheme))
     wanted = [layer for layer in graph.model.layers if layer.name not in skip]
     if not any(type(layer) in scheme.integer for layer in wanted):
-        raise ValueError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
+        raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
     return _with_ranges(graph, scheme, {layer.name for layer in wanted})
 
@@ -98,7 +99,7 @@ def remove_quantization(model):
         ValueError: `model` is not quantized.
     """
     if not is_quantized(model):
-        raise ValueError(f"{model.name!r} is not quantized: there is nothing to remove")
+        raise InputError(f"{model.name!r} is not quantized: there is nothing to remove")
 
     def replace(layer):
         return layer.to_stock() if isinstance(layer, RoundedWeights) else None
@@ -215,7 +216,7 @@ def _observe(model, ranges, batches):
         images = batch[0] if isinstance(batch, tuple | list) else batch
         observed.append(np.reshape(observer.predict_on_batch(np.asarray(images)), (-1, 2)))
     if not observed:
-        raise ValueError("batches is empty: there is nothing to take the ranges from")
+        raise InputError("batches is empty: there is nothing to take the ranges from")
     return observed
 
 
@@ -229,11 +230,11 @@ def _all_values(tensors):
 
 def _check_skip(skip, model):
     if isinstance(skip, str):
-        raise ValueError(f"skip has to be a sequence of layer names; received the string {skip!r}")
+        raise InputError(f"skip has to be a sequence of layer names; received the string {skip!r}")
     names = [layer.name for layer in model.layers]
     for name in skip:
         if name not in names:
-            raise ValueError(
+            raise InputError(
                 f"skip names a layer {name!r} that {model.name!r} does not have; {suggest(name, names)}"
             )
 

@@ -6,6 +6,8 @@ A range is a layer of its own in the graph, behind the layer whose output it hol
 import keras
 from keras import ops
 
+from hsvit_runtime.errors import InputError
+
 _SMALLEST = 1e-4  # a range of nothing but zeros still needs a scale
 
 
@@ -124,7 +126,7 @@ class FreezeRanges(keras.callbacks.Callback):
     def __init__(self, epoch):
         super().__init__()
         if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-            raise ValueError(f"epoch has to be an integer of at least 0; received epoch={epoch!r}")
+            raise InputError(f"epoch has to be an integer of at least 0; received epoch={epoch!r}")
         self.epoch = epoch
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -136,12 +138,12 @@ class FreezeRanges(keras.callbacks.Callback):
 def check_bits(name, bits):
     """Raises `ValueError` unless integers of so many bits can be trained for."""
     if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 16:
-        raise ValueError(f"{name} has to be an integer from 2 to 16; received {name}={bits!r}")
+        raise InputError(f"{name} has to be an integer from 2 to 16; received {name}={bits!r}")
 
 
 def check_observer(percent, momentum):
     """Raises `ValueError` unless ranges can be observed so."""
     if not 50 < percent <= 100:
-        raise ValueError(f"percent has to be in (50, 100]; received percent={percent!r}")
+        raise InputError(f"percent has to be in (50, 100]; received percent={percent!r}")
     if not 0 <= momentum < 1:
-        raise ValueError(f"momentum has to be in [0, 1); received momentum={momentum!r}")
+        raise InputError(f"momentum has to be in [0, 1); received momentum={momentum!r}")

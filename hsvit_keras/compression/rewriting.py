@@ -5,6 +5,8 @@ import itertools
 import keras
 from keras.src.models import Functional  # Keras gives this class no public name
 
+from hsvit_runtime.errors import InputError
+
 
 class Graph:
     """Which layer feeds which in a Functional model.
@@ -58,11 +60,11 @@ def functional(model):
         ValueError: it is neither, or a Sequential model without input, so its graph is unknown.
     """
     if isinstance(model, keras.Sequential) and not model.built:
-        raise ValueError(f"{model.name!r} has no graph yet: give its first layer an input shape")
+        raise InputError(f"{model.name!r} has no graph yet: give its first layer an input shape")
     if isinstance(model, keras.Sequential):
         return keras.Model(model.inputs[0], model.outputs[0], name=model.name)
     if not isinstance(model, Functional):
-        raise ValueError(
+        raise InputError(
             "the model has to be a Functional graph or Sequential, since a pass follows its layers; "
             f"received {getattr(model, 'name', model)!r} of class {type(model).__name__}"
         )

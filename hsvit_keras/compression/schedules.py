@@ -6,6 +6,8 @@ every `frequency` steps from there, up to and with `end_step`.
 
 import dataclasses
 
+from hsvit_runtime.errors import InputError
+
 
 @dataclasses.dataclass(frozen=True)
 class ConstantSparsity:
@@ -83,15 +85,15 @@ def _is_due(schedule, step):
 
 def _check_sparsity(name, value):
     if not 0 <= value < 1:
-        raise ValueError(f"{name} is a share of zeros, at least 0 and less than 1; received {value}")
+        raise InputError(f"{name} is a share of zeros, at least 0 and less than 1; received {value}")
 
 
 def _check_steps(schedule, endless):
     begin, end, frequency = schedule.begin_step, schedule.end_step, schedule.frequency
     if begin < 0:
-        raise ValueError(f"begin_step counts from 0; received {begin}")
+        raise InputError(f"begin_step counts from 0; received {begin}")
     if end < begin and not (endless and end == -1):
         without_end = " (-1: no end)" if endless else ""
-        raise ValueError(f"end_step has to be at least begin_step, {begin}{without_end}; received {end}")
+        raise InputError(f"end_step has to be at least begin_step, {begin}{without_end}; received {end}")
     if frequency < 1:
-        raise ValueError(f"frequency has to be at least 1 step; received {frequency}")
+        raise InputError(f"frequency has to be at least 1 step; received {frequency}")

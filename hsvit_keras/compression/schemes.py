@@ -12,6 +12,7 @@ from keras import layers
 from hsvit_keras import layers as ours
 from hsvit_keras.compression import quantized_layers as quantized
 from hsvit_keras.compression.ranges import check_bits, check_observer
+from hsvit_runtime.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +74,7 @@ SCHEMES = {
         transparent=(
             ours.FirstToken,
             ours.GroupDropout,
+            ours.ModelDescription,
             ours.TokenRange,
             layers.Dropout,
             layers.Flatten,
@@ -118,7 +120,7 @@ def scheme_named(scheme):
     if isinstance(scheme, Scheme):
         return scheme
     if scheme not in SCHEMES:
-        raise ValueError(
+        raise InputError(
             f"scheme has to be a Scheme or one of {', '.join(map(repr, SCHEMES))}; received {scheme!r}"
         )
     return SCHEMES[scheme]

@@ -10,6 +10,7 @@ from keras import layers
 
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.slimming import slim, slimmable_parts
+from hsvit_runtime.errors import InputError
 
 
 def shard(model, num_shards):
@@ -47,7 +48,7 @@ def shard(model, num_shards):
     """
     num_groups = num_groups_of(model)
     if type(num_shards) is not int or not 1 <= num_shards <= num_groups:
-        raise ValueError(
+        raise InputError(
             f"num_shards has to be an integer from 1 to {num_groups}, the groups of {model.name!r}; "
             f"received num_shards={num_shards!r}"
         )
@@ -105,7 +106,7 @@ def _mean_of_groups(graph):
         if isinstance(layer, layers.GlobalAveragePooling1D) and layer.input.shape[1] == num_groups
     ]
     if not num_groups or len(means) != 1:
-        raise ValueError(
+        raise InputError(
             f"{graph.model.name!r} has no attention groups whose answers are averaged: there is nothing that "
             "several devices could compute apart"
         )

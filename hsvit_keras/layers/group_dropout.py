@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from hsvit_runtime.errors import InputError
+
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class GroupDropout(keras.layers.Layer):
@@ -33,7 +35,7 @@ class GroupDropout(keras.layers.Layer):
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
         if not 0 <= rate < 1:
-            raise ValueError(f"rate has to be in [0, 1); received rate={rate}")
+            raise InputError(f"rate has to be in [0, 1); received rate={rate}")
         self.rate = rate
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(seed)

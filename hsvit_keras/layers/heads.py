@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from hsvit_runtime.errors import InputError
+
 
 def split_heads(tokens, num_heads):
     """`(batch, tokens, [groups,] dim)` to `(batch, groups * num_heads, tokens, dim / num_heads)`.
@@ -26,7 +28,7 @@ def transposed(heads):
 def check_heads(num_heads, dim):
     """Raises `ValueError` unless `num_heads` divides `dim`."""
     if dim % num_heads:
-        raise ValueError(
+        raise InputError(
             f"num_heads has to divide the dim of query, key and value; "
             f"received num_heads={num_heads}, dim={dim}"
         )

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from hsvit_runtime.errors import InputError
+
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class JoinTokens(keras.layers.Layer):
@@ -24,7 +26,7 @@ class JoinTokens(keras.layers.Layer):
 
     def build(self, front_shape, back_shape):
         if front_shape[2:] != back_shape[2:]:
-            raise ValueError(
+            raise InputError(
                 f"tokens that are joined need the same dim; received shapes {front_shape} and {back_shape}"
             )
         self.built = True

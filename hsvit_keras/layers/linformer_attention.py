@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from hsvit_keras.layers.heads import check_heads, join_heads, split_heads, transposed
+from hsvit_runtime.errors import InputError
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -53,7 +54,7 @@ class LinformerAttention(keras.layers.Layer):
 
     def call(self, query, key, value, training=None):
         if key.shape[1] != self.projection.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"{self.name} was built for {self.projection.shape[1]} tokens; received {key.shape[1]} keys"
             )
         size = query.shape[-1] // self.num_heads

@@ -6,6 +6,7 @@ from keras import ops
 
 from hsvit_keras.layers.heads import check_heads, join_heads, split_heads, transposed
 from hsvit_keras.layers.token_range import last_tokens
+from hsvit_runtime.errors import InputError
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -52,7 +53,7 @@ class NystromAttention(keras.layers.Layer):
     def build(self, query_shape, key_shape, value_shape):
         check_heads(self.num_heads, query_shape[-1])
         if query_shape[1] < self.num_landmarks:
-            raise ValueError(
+            raise InputError(
                 f"there have to be as many tokens as landmarks; "
                 f"received num_landmarks={self.num_landmarks}, {query_shape[1]} tokens"
             )

@@ -9,6 +9,7 @@ from keras import ops
 
 from hsvit_keras.layers.heads import check_heads, join_heads, split_heads, transposed
 from hsvit_keras.layers.local_attention import local_attention
+from hsvit_runtime.errors import InputError
 
 _SOFTMAX_EPSILON, _RELU_EPSILON = 1e-4, 1e-3
 
@@ -56,12 +57,12 @@ class PerformerAttention(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         if not 0 <= local_heads < num_heads:
-            raise ValueError(
+            raise InputError(
                 f"local_heads has to leave at least one of the heads; "
                 f"received local_heads={local_heads}, num_heads={num_heads}"
             )
         if kernel not in ("softmax", "relu"):
-            raise ValueError(f"kernel has to be 'softmax' or 'relu'; received kernel={kernel!r}")
+            raise InputError(f"kernel has to be 'softmax' or 'relu'; received kernel={kernel!r}")
         self.num_heads = num_heads
         self.num_features = num_features
         self.kernel = kernel

@@ -24,6 +24,7 @@ from hsvit_keras.layers import (
     TokenRange,
 )
 from hsvit_keras.models.image_classifier import as_plain
+from hsvit_runtime.errors import InputError
 
 ATTENTION = {
     "softmax": SoftmaxAttention,
@@ -68,7 +69,7 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
     _check_settings(kind, settings)
     if kind == "fourier":
         if rotary:
-            raise ValueError("Fourier mixing has no queries and keys to rotate; received rotary=True")
+            raise InputError("Fourier mixing has no queries and keys to rotate; received rotary=True")
         return lambda tokens, name: FourierMixing(name=f"{name}_mixing")(tokens)
 
     def mix(tokens, name):
@@ -108,14 +109,14 @@ def dense_attention(
         ValueError: there is no such kind, or the arguments do not fit it.
     """
     if not isinstance(settings, dict | None):
-        raise ValueError(f"attention_arguments has to be a dict; received attention_arguments={settings!r}")
+        raise InputError(f"attention_arguments has to be a dict; received attention_arguments={settings!r}")
     if shared_key_head and kind != "linformer":
-        raise ValueError(
+        raise InputError(
             f"only heads of 'linformer' can share their keys; "
             f"received shared_key_head={shared_key_head}, attention={kind!r}"
         )
     if rotary and head_dim % 2:
-        raise ValueError(
+        raise InputError(
             f"pairs of features are rotated, so head_dim has to be even; received head_dim={head_dim}"
         )
     project, output = dense(num_heads * head_dim, qkv_bias), dense(dim)
@@ -139,7 +140,7 @@ def _check_settings(kind, settings):
     needed = {name for name, parameter in known.items() if parameter.default is parameter.empty}
     surplus, missing = [name for name in settings if name not in known], needed - set(settings)
     if surplus or missing:
-        raise ValueError(
+        raise InputError(
             f"attention_arguments of {kind!r} can be {', '.join(known) or 'none'}; "
             f"missing: {', '.join(sorted(missing)) or 'none'}; unknown: {', '.join(surplus) or 'none'}"
         )
@@ -333,7 +334,7 @@ def check_integer(name, value, minimum):
         ValueError: it is no Python integer, or below `minimum`.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        raise ValueError(
+        raise InputError(
             f"{name} has to be a Python integer of at least {minimum}; received {name}={value!r}"
         )
 
@@ -363,7 +364,7 @@ def check_rate(name, value):
         ValueError: it is no number in [0, 1).
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise ValueError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
+        raise InputError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
 
 
 def check_choice(name, value, choices):
@@ -378,7 +379,7 @@ def check_choice(name, value, choices):
         ValueError: `value` is none of them.
     """
     if value not in choices:
-        raise ValueError(
+        raise InputError(
             f"{name} has to be one of {', '.join(map(repr, choices))}; received {name}={value!r}"
         )
 
@@ -395,7 +396,7 @@ def check_odd(name, value):
     """
     check_integer(name, value, 1)
     if value % 2 == 0:
-        raise ValueError(f"{name} has to be odd; received {name}={value}")
+        raise InputError(f"{name} has to be odd; received {name}={value}")
 
 
 def check_stages(arguments, *names):
@@ -410,14 +411,14 @@ def check_stages(arguments, *names):
     """
     for name in names:
         if not isinstance(arguments[name], tuple):
-            raise ValueError(
+            raise InputError(
                 f"{name} has to be a sequence of integers, one a stage; received {name}={arguments[name]!r}"
             )
         for value in arguments[name]:
             check_integer(f"each number of {name}", value, 1)
     if not arguments[names[0]] or len({len(arguments[name]) for name in names}) > 1:
         received = ", ".join(f"{name}={arguments[name]}" for name in names)
-        raise ValueError(f"{', '.join(names)} need one number for each stage; received {received}")
+        raise InputError(f"{', '.join(names)} need one number for each stage; received {received}")
 
 
 def check_embedding(embedding, input_shape, patch_size, stride):
@@ -436,12 +437,12 @@ def check_embedding(embedding, input_shape, patch_size, stride):
     check_image_shape(input_shape, patch_size)
     check_integer("embedding_stride", stride, 1)
     if embedding == "patches" and stride != 1:
-        raise ValueError(
+        raise InputError(
             "with patches there is no convolution with a stride: patch_size makes fewer tokens; "
             f"received embedding_stride={stride}"
         )
     if embedding == "convolutions" and patch_size != 1:
-        raise ValueError(
+        raise InputError(
             f"with convolutions a token is one pixel, patch_size=1; received patch_size={patch_size}"
         )
 
@@ -459,7 +460,7 @@ def check_divides(name, divisor, of, whole):
         ValueError: there is a rest.
     """
     if whole % divisor:
-        raise ValueError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
+        raise InputError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
 
 
 def check_image_shape(input_shape, patch_size=1):
@@ -477,13 +478,13 @@ def check_image_shape(input_shape, patch_size=1):
     """
     shape = as_plain(input_shape)
     if not isinstance(shape, tuple) or len(shape) != 3 or not all(type(n) is int and n > 0 for n in shape):
-        raise ValueError(
+        raise InputError(
             f"input_shape has to be (height, width, channels), three positive integers; "
             f"received input_shape={input_shape!r}"
         )
     check_integer("patch_size", patch_size, 1)
     if shape[0] % patch_size or shape[1] % patch_size:
-        raise ValueError(
+        raise InputError(
             f"patch_size has to divide height and width; "
             f"received patch_size={patch_size}, input_shape={shape}"
         )

@@ -11,6 +11,7 @@ from hsvit_keras.layers import ChannelNormalization, SoftmaxAttention
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # Tables 3 and 4: depths 1, 1, 2 of dim 128, 4 heads; of 64 in CvT and of 32 in the others.
 VARIANTS = {
@@ -95,7 +96,7 @@ class ConvolutionalTransformer(ImageClassifier):
             heads, dim = num_heads[stage], hidden_dims[stage]
             if attention == "convolutional":
                 if attention_arguments:
-                    raise ValueError(
+                    raise InputError(
                         "convolutional attention has no further arguments; "
                         f"received attention_arguments={attention_arguments}"
                     )

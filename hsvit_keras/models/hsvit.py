@@ -17,6 +17,7 @@ from hsvit_keras.layers import FirstToken, GroupDropout, GroupLayerNormalization
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # Table 1: strides of the pooling by image size, so that the map before attention is 8 x 8.
 # The number of kernels, 16 groups and dim 64 are in section 4.1, 8 heads in the released files.
@@ -183,7 +184,7 @@ def _check_arguments(arguments):
     if arguments["stem"] == "split":
         _check_columns(arguments)
     if arguments["group_dropout_rate"] and not attention_groups:
-        raise ValueError(
+        raise InputError(
             "without attention there are no groups to drop; received "
             f"group_dropout_rate={arguments['group_dropout_rate']}, attention_groups=0"
         )
@@ -195,7 +196,7 @@ def _check_arguments(arguments):
     if arguments["use_convolution"]:
         _check_pooling(input_shape, kernel_sizes, pool_strides)
     elif hidden_dim != input_shape[0] * input_shape[1]:
-        raise ValueError(
+        raise InputError(
             "without convolution a token is a whole image plane, so hidden_dim has to be height * width = "
             f"{input_shape[0] * input_shape[1]}; received hidden_dim={hidden_dim}, input_shape={input_shape}"
         )
@@ -204,7 +205,7 @@ def _check_arguments(arguments):
 def _check_columns(arguments):
     attention_groups, filters = arguments["attention_groups"], arguments["filters"]
     if not attention_groups or not arguments["use_convolution"]:
-        raise ValueError(
+        raise InputError(
             "stem='split' needs attention groups and convolutions to split; received "
             f"attention_groups={attention_groups}, use_convolution={arguments['use_convolution']}"
         )
@@ -218,7 +219,7 @@ def _check_pooling(input_shape, kernel_sizes, pool_strides):
     for i, (size, stride) in enumerate(zip(kernel_sizes, pool_strides, strict=True)):
         sides = [side + 1 - size % 2 for side in sides]
         if min(sides) < stride:
-            raise ValueError(
+            raise InputError(
                 f"the image is too small: stage {i} pools with stride {stride} and gets a map of "
                 f"{sides[0]} x {sides[1]}; received input_shape={input_shape}, pool_strides={pool_strides}"
             )

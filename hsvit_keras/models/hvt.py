@@ -15,6 +15,7 @@ from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # Heads of dim 64, poolings, classes, and what else differs from 12 blocks and patches of 16 at 224 x 224.
 VARIANTS = {
@@ -191,7 +192,7 @@ def _check_lengths(arguments, tokens):
     size, stride = arguments["pool_size"], arguments["pool_stride"]
     for i in range(0, arguments["depth"], arguments["pool_every"]):
         if tokens < size:
-            raise ValueError(
+            raise InputError(
                 f"the image has too few patches: the pooling behind block {i} has a window of {size} tokens "
                 f"and gets {tokens}; received input_shape={arguments['input_shape']}, "
                 f"patch_size={arguments['patch_size']}, pool_every={arguments['pool_every']}"

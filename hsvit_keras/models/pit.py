@@ -16,6 +16,7 @@ from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # Blocks and heads of each stage, dim of a head, image, patch and its stride.
 VARIANTS = {
@@ -124,20 +125,20 @@ def _check_arguments(arguments):
     shape = blocks.check_image_shape(arguments["input_shape"])
     blocks.check_positive(arguments, "num_classes", "patch_size", "patch_stride")
     if min(shape[:2]) < arguments["patch_size"]:
-        raise ValueError(
+        raise InputError(
             f"patch_size has to be at most height and width; "
             f"received patch_size={arguments['patch_size']}, input_shape={shape}"
         )
     blocks.check_stages(arguments, "depths", "num_heads", "head_dims")
     dims = [heads * size for heads, size in zip(arguments["num_heads"], arguments["head_dims"], strict=True)]
     if any(wide % narrow for narrow, wide in itertools.pairwise(dims)):
-        raise ValueError(
+        raise InputError(
             "num_heads * head_dims of a stage has to be a multiple of that of the stage before; received "
             f"num_heads={arguments['num_heads']}, head_dims={arguments['head_dims']}"
         )
     ratio = arguments["mlp_ratio"]
     if isinstance(ratio, bool) or not isinstance(ratio, int | float) or int(ratio * dims[0]) < 1:
-        raise ValueError(f"mlp_ratio has to be a positive number; received mlp_ratio={ratio!r}")
+        raise InputError(f"mlp_ratio has to be a positive number; received mlp_ratio={ratio!r}")
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
 
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 
 from hsvit_keras.models.image_classifier import as_plain
+from hsvit_runtime.errors import InputError
 
 _VARIANTS = {}
 
@@ -38,7 +39,7 @@ def register_model(name, model_class, *, input_shape, num_classes, arguments):
         ValueError: there is a model of this name.
     """
     if name in _VARIANTS:
-        raise ValueError(f"a model named {name!r} is registered already")
+        raise InputError(f"a model named {name!r} is registered already")
     of_shape = arguments if callable(arguments) else lambda shape: arguments
     _VARIANTS[name] = Variant(model_class, tuple(input_shape), num_classes, of_shape)
 
@@ -72,7 +73,7 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         TypeError: there is no such argument.
     """
     if name not in _VARIANTS:
-        raise ValueError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
+        raise InputError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
     variant = _VARIANTS[name]
     known = [
         argument for argument in inspect.signature(variant.model_class).parameters if argument != "kwargs"

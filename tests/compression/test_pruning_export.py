@@ -9,8 +9,9 @@ import hsvit_keras
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export import conversion, tflite
-from export.litert import tflite_file
+from export import tflite
+from hsvit_keras.artifacts import writing
+from hsvit_runtime.litert import tflite_file
 
 pytestmark = pytest.mark.tensorflow
 
@@ -25,7 +26,7 @@ def test_zeros_survive_in_8_bits(tmp_path):
     model.save(tmp_path / "model.keras")
     output = tmp_path / "model.tflite"
     tflite.export(
-        conversion.Request(str(tmp_path / "model.keras"), str(output), samples=8, mean=0.3, std=0.35),
+        writing.Request(str(tmp_path / "model.keras"), str(output), samples=8, mean=0.3, std=0.35),
         "dynamic",
     )
 

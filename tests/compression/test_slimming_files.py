@@ -74,7 +74,7 @@ def test_folding_and_slimming_in_any_order():
 def test_converts(name, preset):
     """To a file that is smaller, is accelerated as a whole and answers as the model does."""
     from export import inspection, tflite
-    from export.lowering import lower
+    from hsvit_keras.artifacts.lowering import lower
 
     model = with_random_weights(small_model(name, hidden_dim=32, num_heads=4))
     slimmed = half(model)
@@ -92,7 +92,7 @@ def test_converts(name, preset):
 @pytest.mark.tensorflow
 def test_group_dropout_leaves_nothing_in_the_file():
     from export import inspection, tflite
-    from export.lowering import lower
+    from hsvit_keras.artifacts.lowering import lower
 
     plain, dropping = (small_model("hsvit_c2a2", group_dropout_rate=rate) for rate in (0.0, 0.5))
     dropping.set_weights(plain.get_weights())

@@ -4,7 +4,8 @@ import keras
 import numpy as np
 
 import hsvit_keras
-from export import conversion, tflite
+from export import tflite
+from hsvit_keras.artifacts import writing
 
 
 def make_models(folder):
@@ -23,5 +24,5 @@ def make_models(folder):
         ("newer", "model", "dynamic", None),
     ):
         paths = {"model": str(folder / f"{source}.keras"), "output": str(folder / f"{name}.tflite")}
-        tflite.export(conversion.Request(**paths, pixels=True), preset, runtime)
+        tflite.export(writing.Request(**paths, pixels=True), preset, runtime)
     return folder

@@ -2,7 +2,7 @@
 
     python -m tests.export.phone_numbers    # writes the file anew
 
-They are what `export.measuring` computes here; `test_phone_report.py` sees that the file still says so.
+They are what `measuring` computes here; `test_phone_report.py` sees that the file still says so.
 """
 
 import base64
@@ -14,8 +14,9 @@ import tempfile
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from export.measuring import runners, statistics
-from training.data import images, pipeline
+from data_sets import images, pipeline
+from hsvit_runtime import runners
+from measuring import latency_statistics
 
 FILE = pathlib.Path(__file__).parent / "data" / "phone_numbers.json"
 
@@ -62,8 +63,8 @@ def _statistics(blocks, runs):
     return {
         "original": original,
         "mobile": mobile,
-        "summary": statistics.summarize(np.ravel(original)),
-        "ratio": statistics.ratio_of_medians(original, mobile),
+        "summary": latency_statistics.summarize(np.ravel(original)),
+        "ratio": latency_statistics.ratio_of_medians(original, mobile),
     }
 
 
@@ -74,7 +75,7 @@ def _agreement():
     return {
         "expected": expected.tolist(),
         "answers": answers.tolist(),
-        "agreement": statistics.agreement(expected, answers),
+        "agreement": latency_statistics.agreement(expected, answers),
     }
 
 

@@ -6,10 +6,10 @@ import pathlib
 
 import jsonschema
 
-import export
-from export.measuring import benchmark_report, statistics
+import measuring
+from measuring import benchmark_report, latency_statistics
 
-SCHEMA = json.loads((pathlib.Path(export.__file__).parent / "benchmark.schema.json").read_text())
+SCHEMA = json.loads((pathlib.Path(measuring.__file__).parent / "benchmark.schema.json").read_text())
 
 
 def validate(report):
@@ -89,7 +89,7 @@ def model(name, blocks_ms, **changes):
         "first_inference_ms": 4.0,
         "warmup_mean_ms": 2.5,
         "blocks_ms": blocks_ms,
-        "latency_ms": statistics.summarize([latency for block in blocks_ms for latency in block]),
+        "latency_ms": latency_statistics.summarize([latency for block in blocks_ms for latency in block]),
         "memory": {"init_bytes": 3_000_000, "overall_bytes": None, "peak_bytes": 9_000_000},
         "accuracy": 0.975,
         **changes,

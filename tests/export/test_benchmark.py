@@ -14,12 +14,13 @@ import pytest
 
 import export
 from export import benchmark
-from export.measuring import runners, statistics
+from hsvit_runtime import runners
+from measuring import latency_statistics
 from tests.export import reports
 from tests.export.conftest import PIXEL_MEAN, PIXEL_STD
 
 ROOT = pathlib.Path(export.__file__).parent.parent
-OUTPUTS = pathlib.Path(__file__).parent / "measuring" / "official_outputs"
+OUTPUTS = pathlib.Path(__file__).parents[1] / "measuring" / "official_outputs"
 QUICK = {"blocks": 3, "runs": 4, "warmup": 1, "images": 20}
 
 
@@ -68,13 +69,13 @@ def test_single_runs_are_kept_and_summed_up(report):
     for model in report["models"]:
         assert [len(block) for block in model["blocks_ms"]] == [4, 4, 4]
         runs = list(itertools.chain(*model["blocks_ms"]))
-        assert model["latency_ms"] == statistics.summarize(runs)
+        assert model["latency_ms"] == latency_statistics.summarize(runs)
         assert model["warmup_mean_ms"] > 0
         assert model["first_inference_ms"] > 0
         assert model["init_ms"] > 0
     original, *mobiles = report["models"]
     for pair, mobile in zip(report["pairs"], mobiles, strict=True):
-        expected = statistics.ratio_of_medians(original["blocks_ms"], mobile["blocks_ms"])
+        expected = latency_statistics.ratio_of_medians(original["blocks_ms"], mobile["blocks_ms"])
         assert pair["ratio"] == {"of": "median", **expected}
 
 
@@ -211,13 +212,12 @@ def test_a_model_is_not_compared_with_itself(tiny_models):
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(("asked", "shown"), [(0, 100), (7, 7), (1000, 100)])
 def test_number_of_images(tiny_models, monkeypatch, asked, shown):
-    from training import data
 
-    whole = data.load_dataset("digits", "test")
-    part = data.ImageDataset(
+    whole = data_sets.load_dataset("digits", "test")
+    part = data_sets.ImageDataset(
         whole.name, whole.split, whole.class_names, whole.image_shape, whole.images[:100], whole.labels[:100]
     )
-    monkeypatch.setattr(data, "load_dataset", lambda *_: part)
+    monkeypatch.setattr(data_sets, "load_dataset", lambda *_: part)
     paths = [tiny_models / "float32.tflite", tiny_models / "int8.tflite"]
     report = benchmark.measure(paths, **{**QUICK, "images": asked})
     assert report["settings"]["data"]["images"] == shown

@@ -16,12 +16,12 @@ if keras.backend.backend() != "tensorflow":
 from ai_edge_litert.interpreter import Interpreter
 
 from export import bundle
+from hsvit_keras import data
 from tests.export import bundles
-from training import data
 
 pytestmark = pytest.mark.tensorflow
 
-SCHEMA = json.loads((pathlib.Path(bundle.__file__).parent / "bundle.schema.json").read_text())
+SCHEMA = json.loads((pathlib.Path(bundle.__file__).parent / "bundles" / "bundle.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")

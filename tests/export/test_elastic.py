@@ -13,9 +13,10 @@ if keras.backend.backend() != "tensorflow":
 
 from ai_edge_litert.interpreter import Interpreter
 
-from export import conversion, elastic, tflite
-from export.litert import tflite_file
-from training.data import load_dataset, sample_images
+from data_sets import load_dataset, sample_images
+from export import elastic, tflite
+from hsvit_keras.artifacts import writing
+from hsvit_runtime.litert import tflite_file
 
 pytestmark = pytest.mark.tensorflow
 
@@ -40,7 +41,7 @@ def path(tmp_path_factory):
 
 
 def request(path, output, **settings):
-    return conversion.Request(str(path), str(output), samples=16, **settings)
+    return writing.Request(str(path), str(output), samples=16, **settings)
 
 
 @pytest.mark.parametrize("preset", ["float32", "int8"])

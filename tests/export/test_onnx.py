@@ -14,8 +14,9 @@ if keras.backend.backend() != "tensorflow":
 
 import onnx as onnx_package
 
-from export import conversion, onnx
-from export.lowering import lower
+from export import onnx
+from hsvit_keras.artifacts import writing
+from hsvit_keras.artifacts.lowering import lower
 
 pytestmark = pytest.mark.tensorflow
 VARIANTS = ["hsvit_c2a2", "hsvit_c3a4", pytest.param("hsvit_c4a8", marks=pytest.mark.slow)]
@@ -50,7 +51,7 @@ def tiny(tmp_path_factory):
 @pytest.mark.parametrize("opset", [17, 18])
 def test_report(tiny, tmp_path, opset):
     output = tmp_path / "tiny.onnx"
-    report = onnx.export(conversion.Request(str(tiny), str(output), samples=8), opset)
+    report = onnx.export(writing.Request(str(tiny), str(output), samples=8), opset)
     assert report == json.loads((tmp_path / "tiny.onnx.json").read_text())
     assert report["bytes"] == output.stat().st_size
     assert report["opset"] == opset
@@ -63,7 +64,7 @@ def test_report(tiny, tmp_path, opset):
 
 def test_pixels_and_batch(tiny, tmp_path):
     output = tmp_path / "pixels.onnx"
-    request = conversion.Request(str(tiny), str(output), batch=2, pixels=True, mean=0.5, std=0.25, samples=8)
+    request = writing.Request(str(tiny), str(output), batch=2, pixels=True, mean=0.5, std=0.25, samples=8)
     assert onnx.export(request)["input"]["shape"] == [2, 32, 32, 1]
     pixels = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 1)).astype("float32")
     expected = np.asarray(keras.models.load_model(tiny)((pixels / 255 - 0.5) / 0.25))
@@ -82,5 +83,5 @@ def test_an_operation_that_onnx_lacks(tmp_path):
     inputs = keras.Input((8, 8, 1))
     keras.Model(inputs, layers.Dense(3)(layers.Flatten()(HeavyMath()(inputs)))).save(tmp_path / "m.keras")
     with pytest.raises(ValueError, match=r"ONNX cannot hold this model at opset 17: .*Erfinv"):
-        onnx.export(conversion.Request(str(tmp_path / "m.keras"), str(tmp_path / "m.onnx")))
+        onnx.export(writing.Request(str(tmp_path / "m.keras"), str(tmp_path / "m.onnx")))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.keras"]

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from export import phone
-from export.phoning import adb, app
+from export.phones import adb, app
 from tests.export import reports
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from export import report
-from export.measuring import benchmark_report, statistics
 from export.page import run_folder
+from measuring import benchmark_report, latency_statistics
 from tests.export import phone_numbers, reports
 
 FILE = phone_numbers.FILE.with_name("phone_report.json")
@@ -34,10 +34,10 @@ def test_its_numbers_are_those_of_python(phone_report):
     assert list(models) == ["original.tflite", "int8.tflite", "original.tflite (2)", "dynamic.tflite"]
     for model in models.values():
         latencies = [latency for block in model["blocks_ms"] for latency in block]
-        assert model["latency_ms"] == pytest.approx(statistics.summarize(latencies), rel=1e-12)
+        assert model["latency_ms"] == pytest.approx(latency_statistics.summarize(latencies), rel=1e-12)
     for pair in phone_report["pairs"]:
         blocks = [models[pair[role]]["blocks_ms"] for role in ("original", "mobile")]
-        assert pair["ratio"] == {"of": "median", **statistics.ratio_of_medians(*blocks)}
+        assert pair["ratio"] == {"of": "median", **latency_statistics.ratio_of_medians(*blocks)}
 
 
 def test_it_warns_of_all_that_python_would(phone_report):

@@ -9,8 +9,8 @@ import pytest
 
 import export
 from export import report
-from export.measuring import official_tools
 from export.page import run_folder
+from measuring import official_tools
 from tests.export import reports
 
 ROOT = pathlib.Path(export.__file__).parent.parent

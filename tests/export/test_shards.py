@@ -14,8 +14,9 @@ import hsvit_keras
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export import conversion, shards, tflite
-from training.data import load_dataset, sample_images
+from data_sets import load_dataset, sample_images
+from export import shards, tflite
+from hsvit_keras.artifacts import writing
 
 pytestmark = pytest.mark.tensorflow
 
@@ -45,7 +46,7 @@ def path(request, tmp_path_factory):
 
 
 def request(path, output, **settings):
-    return conversion.Request(str(path), str(output), samples=16, **settings)
+    return writing.Request(str(path), str(output), samples=16, **settings)
 
 
 def join_by_manifest(folder, image):

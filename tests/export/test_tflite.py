@@ -14,13 +14,14 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from training import saved_models
+from hsvit_keras import model_files
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export import conversion, inspection, tflite
-from export.lowering import lower
+from export import inspection, tflite
+from hsvit_keras.artifacts import writing
+from hsvit_keras.artifacts.lowering import lower
 
 pytestmark = pytest.mark.tensorflow
 
@@ -37,7 +38,7 @@ def save(model, folder):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A small HSViT that has seen digits, as a run of training leaves it."""
-    from training.data import load_dataset, sample_images
+    from data_sets import load_dataset, sample_images
 
     folder = tmp_path_factory.mktemp("a run")
     images, _ = sample_images(
@@ -53,7 +54,7 @@ def tiny(tmp_path_factory):
 
 
 def request(model, output, **options):
-    return conversion.Request(str(model), str(output), samples=16, **options)
+    return writing.Request(str(model), str(output), samples=16, **options)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_pixels_in_the_artifact(tiny, tmp_path):
         [0.35],
     )
     pixels = RNG.integers(0, 256, (1, 32, 32, 1)).astype("float32")
-    expected = np.asarray(saved_models.load_model(tiny)((pixels / 255 - 0.3) / 0.35))
+    expected = np.asarray(model_files.load_model(tiny)((pixels / 255 - 0.3) / 0.35))
     answers = tflite.runner(output.read_bytes())(pixels)
     np.testing.assert_allclose(answers, expected, atol=2e-5 * max(1, np.abs(expected).max()))
 
@@ -160,7 +161,7 @@ def test_half_precision_models_are_compared_in_float32(tmp_path):
 
 
 def test_more_samples_than_images(tiny, tmp_path):
-    asked = conversion.Request(str(tiny), str(tmp_path / "all.tflite"), batch=2, samples=10_000)
+    asked = writing.Request(str(tiny), str(tmp_path / "all.tflite"), batch=2, samples=10_000)
     assert tflite.export(asked, "float32")["parity"]["samples"] == 354  # of 355, whole batches
     with pytest.raises(ValueError, match="--batch=400 is more than the 355 images of digits"):
         tflite.export(request(tiny, tmp_path / "b.tflite", batch=400), "float32")
@@ -232,10 +233,10 @@ def test_artifact_that_answers_differently_is_not_written(tiny, tmp_path, monkey
 def test_limits(parity, limits, passes):
     parity = {"samples": 8, "top1_agreement": 1.0, "cosine": 1.0, **parity}
     if passes:
-        conversion.check_parity(parity, limits)
+        writing.check_parity(parity, limits)
     else:
         with pytest.raises(ValueError, match=r"on 100\.0% of 8 images"):
-            conversion.check_parity(parity, limits)
+            writing.check_parity(parity, limits)
 
 
 @keras.saving.register_keras_serializable("tests")
@@ -278,7 +279,7 @@ def test_wrong_options_are_named(name, tiny, tmp_path):
     before = sorted(tmp_path.iterdir())
     asked = {"model": str(tiny), "output": str(tmp_path / "model.tflite"), "samples": 4, **options}
     with pytest.raises((ValueError, OSError), match=message):
-        tflite.export(conversion.Request(**asked))
+        tflite.export(writing.Request(**asked))
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from training.callbacks import EpochRecords
+from training.fitting.callbacks import EpochRecords
 
 
 class Killed(BaseException):

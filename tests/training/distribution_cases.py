@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from tests.models.small import small_model
-from training import distribution
+from training.fitting import distribution
 
 BATCH_SIZE, DEVICES = 16, 4
 

@@ -6,8 +6,8 @@ import keras
 import numpy as np
 import pytest
 
-from training.augmentation import Augmentation
-from training.data import batches, load_dataset
+from data_sets import batches, load_dataset
+from training.fitting.augmentation import Augmentation
 
 NUM_CLASSES = 4
 

@@ -12,10 +12,10 @@ import hsvit_keras
 from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.sparsity import sparsity_report
 from tests.training.breaking import broken_off
-from training import fitting
 from training.compress import compress
 from training.configs import compress_base, digits
-from training.recipe import plain
+from training.fitting import fit
+from training.recipes.recipe import plain
 
 SMALL = {
     "filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8, "num_heads": 2,
@@ -103,7 +103,7 @@ def test_the_result_is_a_plain_quantized_model(done):
     assert model.get_layer("block0_attention_query").kernel.shape[0] == 1  # groups
     assert sparsity_report(model)["sparsity"] == rows[-1]["sparsity"]
     values = {**json.loads((folder / "config.json").read_text()), "jit": None}
-    data = fitting.Data(values)
+    data = fit.Data(values)
     labels = np.concatenate([labels for _, labels in data.test()]).argmax(1)
     logits = np.concatenate([model.predict_on_batch(images) for images, _ in data.test()])
     assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
@@ -128,7 +128,7 @@ def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(ru
 
 def test_a_finished_chain_does_nothing_again_and_another_one_is_refused(run, done, monkeypatch):
     folder, rows = done
-    monkeypatch.setattr(fitting, "fit", None)
+    monkeypatch.setattr(fit, "fit", None)
     assert compress(run / "best.keras", folder / "small.keras", config()) == rows
     other = config(STEPS[0], ("prune", {"sparsity": 0.6, "epochs": 2}), STEPS[2])
     with pytest.raises(

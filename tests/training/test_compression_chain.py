@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.compression_chain import chain, parse_step
+from training.compressing.chain import chain, parse_step
 from training.configs import compress_base, compress_digits
 
 RUN = {

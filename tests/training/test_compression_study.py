@@ -7,7 +7,7 @@ import pytest
 from training import train as training
 from training.compression_study import recipe_of, study, table
 from training.configs import compress_study_digits, compress_study_fashion_mnist
-from training.recipe import plain
+from training.recipes.recipe import plain
 from training.train import build_model
 
 CONFIGS = compress_study_digits, compress_study_fashion_mnist

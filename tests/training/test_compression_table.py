@@ -8,9 +8,9 @@ import pytest
 from keras import layers
 
 from hsvit_keras.compression import calibrate
-from training.compression_table import measure, table
+from training.compressing.table import measure, table
 from training.configs import digits
-from training.fitting import Data
+from training.fitting.fit import Data
 
 
 @pytest.fixture(scope="module")

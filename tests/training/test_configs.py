@@ -12,10 +12,10 @@ import keras
 import pytest
 
 import hsvit_keras
-from training import recipe
-from training.augmentation import Augmentation
+from data_sets import DATASETS
 from training.configs import digits
-from training.data import DATASETS
+from training.fitting.augmentation import Augmentation
+from training.recipes import recipe
 from training.train import build_model
 
 pytestmark = pytest.mark.once

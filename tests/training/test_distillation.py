@@ -8,7 +8,7 @@ import pytest
 from keras import layers
 
 from tests.models.small import small_model
-from training.distillation import Distiller
+from training.fitting.distillation import Distiller
 
 CLASSES = 3
 # To build a model on JAX takes seconds.

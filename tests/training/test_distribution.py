@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests.models.small import small_model
-from training import distribution, train
+from training import train
 from training.configs import digits
+from training.fitting import distribution
 
 pytestmark = pytest.mark.once
 

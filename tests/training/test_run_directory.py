@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
-from training.run_directory import RunDirectory
+from training.run_files.run_directory import RunDirectory
 
 CONFIG = {"epochs": 3, "model_arguments": {"depth": 2}}
 

@@ -15,11 +15,11 @@ import pytest
 from PIL import Image
 
 import hsvit_keras
+from tests.data_sets.making import write_class_folder
 from tests.training.breaking import broken_off
-from tests.training.data.making import write_class_folder
-from training import fitting
-from training.augmentation import Augmentation
 from training.configs import digits, folder
+from training.fitting import fit
+from training.fitting.augmentation import Augmentation
 from training.train import FloatCopy, train
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -157,7 +157,7 @@ def test_the_best_model_is_for_use_and_the_last_to_go_on(unbroken):
 
 def test_a_finished_run_is_left_alone(unbroken, capsys, monkeypatch):
     before = {path.name: path.stat().st_mtime_ns for path in unbroken.iterdir()}
-    monkeypatch.setattr(fitting, "load_dataset", None)
+    monkeypatch.setattr(fit, "load_dataset", None)
     summary = train(small_config(), unbroken)
     assert "finished run: nothing to do" in capsys.readouterr().out
     assert summary == json.loads((unbroken / "summary.json").read_text())
@@ -402,7 +402,7 @@ def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
         "dtype": "float32", "jit": False,
     }  # fmt: skip
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    fitting.compile_model(model, values, steps=10)
+    fit.compile_model(model, values, steps=10)
     schedule = model.optimizer._learning_rate
     rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
     np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
@@ -414,7 +414,7 @@ def test_label_smoothing_reaches_the_loss():
         "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
         "dtype": "float32", "jit": False,
     }  # fmt: skip
-    fitting.compile_model(model, values, steps=1)
+    fit.compile_model(model, values, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())
     expected = -(0.9 * log_probabilities[0, 0] + 0.1 * log_probabilities[0, 1])

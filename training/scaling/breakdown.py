@@ -8,7 +8,7 @@ each has the overhead of a run of its own, and what is fused in the whole is apa
 import re
 import tempfile
 
-from training.files import replacing
+from hsvit_runtime.files import replacing
 from training.scaling.costs import shown
 
 # The paper's names; its MLP are all linear layers. Its vision transformers have no convolution.

@@ -15,7 +15,11 @@ import tempfile
 
 from absl import flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_keras.backends import require_backend
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.native_output import quietly
 from training.scaling.records import Records, canonical
 
 FLAGS = flags.FLAGS
@@ -67,9 +71,9 @@ def _litert_latency(path, blocks=5, runs=20):
     import numpy as np
     from ai_edge_litert.interpreter import Interpreter
 
-    from export.measuring.timing import time_interleaved
+    from measuring.timing import time_interleaved
 
-    with commands.quietly():  # it announces its delegate
+    with quietly():  # it announces its delegate
         interpreter = Interpreter(model_path=str(path), num_threads=1)
         interpreter.allocate_tensors()
     for given in interpreter.get_input_details():
@@ -80,7 +84,7 @@ def _litert_latency(path, blocks=5, runs=20):
 
 def _arm_instructions(path, core="cortex-a76"):
     """Instructions of one inference on the CPU core of a phone, under emulation."""
-    from export import arm_cost
+    from measuring import arm_cost
 
     return arm_cost.instructions(path, core=core)
 
@@ -89,18 +93,18 @@ def _phone_report(path, report):
     """Median latency on a phone, from a report of the Android app that has measured this very file."""
     import json
 
-    from export.measuring import benchmark_report
+    from measuring import benchmark_report
 
     try:
         content = json.loads(pathlib.Path(report).read_text())
         benchmark_report.check(content)
     except ValueError as error:
-        raise ValueError(f"{report} is no report of the Android app: {error}") from error
+        raise InputError(f"{report} is no report of the Android app: {error}") from error
     digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
     for model in content["models"]:
         if model["sha256"] == digest and model["latency_ms"]["p50"] is not None:
             return model["latency_ms"]["p50"]
-    raise ValueError(
+    raise InputError(
         f"{report} has no latency of {path}: measure this file with the Android app, and give the report anew"
     )
 
@@ -108,12 +112,12 @@ def _phone_report(path, report):
 def _phone_command(path, command):
     """Median latency that a command of the user's prints, in which {artifact} stands for the file."""
     if "{artifact}" not in command:
-        raise ValueError(f"the command has to say where the file goes, as {{artifact}}; received {command!r}")
+        raise InputError(f"the command has to say where the file goes, as {{artifact}}; received {command!r}")
     words = [word.replace("{artifact}", str(path)) for word in shlex.split(command)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
         *_, reason = (done.stderr or done.stdout).strip().splitlines() or ["it says nothing"]
-        raise ValueError(f"the command ended with status {done.returncode}: {reason}")
+        raise InputError(f"the command ended with status {done.returncode}: {reason}")
     *_, last = done.stdout.strip().splitlines() or [""]
     try:
         return float(last)
@@ -123,7 +127,7 @@ def _phone_command(path, command):
 
 def _printed_by_tool(text):
     """The latency that an official benchmark tool printed."""
-    from export.measuring import official_tools
+    from measuring import official_tools
 
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(text)
@@ -131,7 +135,7 @@ def _printed_by_tool(text):
         try:
             _, model = official_tools.read_result(file.name)
         except ValueError:
-            raise ValueError(
+            raise InputError(
                 "the last line of what the command prints has to be a number of milliseconds, or all of it "
                 f"the output of a LiteRT benchmark tool; received {text[-200:]!r}"
             ) from None
@@ -184,9 +188,9 @@ class Cost:
 
     def __init__(self, name, folder=None, *, preset="float32", **settings):
         if name not in UNITS:
-            raise ValueError(f"there is no cost {name!r}; there are {', '.join(UNITS)}")
+            raise InputError(f"there is no cost {name!r}; there are {', '.join(UNITS)}")
         if preset not in PRESETS:
-            raise ValueError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
+            raise InputError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
         _check_settings(name, settings)
         self.name, self.unit, self.preset, self.settings = name, UNITS[name], preset, settings
         self._folder = folder and pathlib.Path(folder)
@@ -223,7 +227,7 @@ class Cost:
             ValueError: it is no cost of artifacts.
         """
         if self.name not in _OF_ARTIFACT:
-            raise ValueError(f"an artifact does not tell its {self.name}")
+            raise InputError(f"an artifact does not tell its {self.name}")
         return _OF_ARTIFACT[self.name](path, **self.settings)
 
     def artifact(self, model):
@@ -243,7 +247,7 @@ class Cost:
 
     def _measure(self, make, configuration):
         if self.name in _OF_MODEL:
-            with commands.quietly():  # on JAX, too, Keras loads TensorFlow
+            with quietly():  # on JAX, too, Keras loads TensorFlow
                 return _OF_MODEL[self.name](make())
         with _Artifact(make, self.preset, self._place(configuration)) as path:
             return self.of_artifact(path)
@@ -290,14 +294,14 @@ def build(configuration):
     try:
         return hsvit_keras.create_model(**configuration)
     except TypeError as error:
-        raise ValueError(f"no model can be made of {configuration}: {error}") from error
+        raise InputError(f"no model can be made of {configuration}: {error}") from error
 
 
 def convert(model, preset):
     """The bytes of the artifact of a model. Ranges of int8 are those of random images: they cost the same."""
-    commands.require_backend("tensorflow")
+    require_backend("tensorflow")
     from export import tflite
-    from export.lowering import lower
+    from hsvit_keras.artifacts.lowering import lower
 
     if preset == "int8":
         import numpy as np
@@ -315,12 +319,12 @@ def _check_settings(name, settings):
     )
     for setting in settings:
         if setting not in parameters:
-            raise ValueError(
+            raise InputError(
                 f"the cost {name} has no setting {setting!r}; it has {', '.join(parameters) or 'none'}"
             )
     for setting, parameter in parameters.items():
         if parameter.default is parameter.empty and settings.get(setting) is None:
-            raise ValueError(f"the cost {name} needs a {setting}")
+            raise InputError(f"the cost {name} needs a {setting}")
 
 
 def shown(value):
@@ -392,12 +396,12 @@ def main(arguments):
 
 def _model(text):
     if text.endswith(".keras"):
-        from training.saved_models import load_model
+        from hsvit_keras.model_files import load_model
 
         return load_model(text)
     shape = FLAGS.input_shape and [int(side) for side in FLAGS.input_shape if side.isdecimal()]
     if shape is not None and len(shape) != 3:
-        raise ValueError(f"--input_shape takes height,width,channels; received {','.join(FLAGS.input_shape)}")
+        raise InputError(f"--input_shape takes height,width,channels; received {','.join(FLAGS.input_shape)}")
     return {"name": text, "input_shape": shape, "num_classes": FLAGS.num_classes}
 
 

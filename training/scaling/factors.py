@@ -7,6 +7,8 @@ A configuration is a dict of the arguments of `hsvit_keras.create_model`.
 import dataclasses
 from collections.abc import Callable
 
+from hsvit_runtime.errors import InputError
+
 
 @dataclasses.dataclass(frozen=True)
 class Family:
@@ -32,7 +34,7 @@ class Family:
         """
         for name in (*dict(start), *dict(values)):
             if name not in self.start:
-                raise ValueError(f"there is no factor {name!r}; the family has {', '.join(self.start)}")
+                raise InputError(f"there is no factor {name!r}; the family has {', '.join(self.start)}")
         family = dataclasses.replace(
             self,
             start={**self.start, **dict(start)},
@@ -41,7 +43,7 @@ class Family:
             },
         )
         if not family.fits(family.start):
-            raise ValueError(f"these factors do not fit each other: {describe(family.start)}")
+            raise InputError(f"these factors do not fit each other: {describe(family.start)}")
         return family
 
     def line(self, factors, name):

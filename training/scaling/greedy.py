@@ -8,6 +8,8 @@ import bisect
 import dataclasses
 import math
 
+from hsvit_runtime.errors import InputError
+
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
@@ -100,7 +102,7 @@ def greedy_search(family, targets, cost, accuracies, tolerance=math.inf):
             if factors is not None and cost(factors) <= target * (1 + tolerance)
         }
         if not scaled:
-            raise ValueError(
+            raise InputError(
                 f"step {number}: no factor reaches the target of {target:,.6g} within a tolerance of "
                 f"{tolerance:g}; allow more, or give the factors finer values"
             )
@@ -122,7 +124,7 @@ def most_accurate(candidates):
     """
     trained = [one for one in candidates if one.accuracy is not None]
     if not trained:
-        raise ValueError("no candidate could be trained: see the errors in trials.jsonl")
+        raise InputError("no candidate could be trained: see the errors in trials.jsonl")
     return max(trained, key=lambda one: (one.accuracy, -one.cost))
 
 

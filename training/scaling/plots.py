@@ -2,7 +2,7 @@
 
 import itertools
 
-from training.files import replacing
+from hsvit_runtime.files import replacing
 from training.scaling.greedy import frontier
 
 _COLOURS = ("#0b5fb0", "#b35900", "#1a7f4b", "#8250df", "#a40e26", "#00707a", "#6e5a00", "#57606a")

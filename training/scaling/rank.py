@@ -9,7 +9,9 @@ import itertools
 
 from absl import flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import DEIT
 
@@ -36,7 +38,7 @@ def define_flags():
 
 def main(_):
     if len(FLAGS.costs) < 2:
-        raise ValueError(f"--costs takes two or more; received {','.join(FLAGS.costs)}")
+        raise InputError(f"--costs takes two or more; received {','.join(FLAGS.costs)}")
     measures = [costs.of_flags(name, FLAGS.cache) for name in FLAGS.costs]
     table = {measure.name: [] for measure in measures}
     drawn = draw(FLAGS.models, FLAGS.seed, FLAGS.image_size)
@@ -72,7 +74,7 @@ def draw(count, seed=0, image_size=None):
     every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     every = [factors for factors in every if DEIT.fits(factors)]
     if count > len(every):
-        raise ValueError(f"the grid has {len(every)} models; received models={count}")
+        raise InputError(f"the grid has {len(every)} models; received models={count}")
     return [every[i] for i in sorted(np.random.default_rng(seed).choice(len(every), count, replace=False))]
 
 
@@ -92,10 +94,10 @@ def kendall(table):
 
     if len({len(values) for values in table.values()}) > 1:
         lengths = ", ".join(f"{name} {len(values)}" for name, values in table.items())
-        raise ValueError(f"every cost has to be known of every model; received {lengths}")
+        raise InputError(f"every cost has to be known of every model; received {lengths}")
     for name, values in table.items():
         if len(set(values)) < 2:
-            raise ValueError(f"{name} is the same for all models: there is nothing to rank")
+            raise InputError(f"{name} is the same for all models: there is nothing to rank")
     return {
         one: {other: float(kendalltau(table[one], table[other]).statistic) for other in table}
         for one in table

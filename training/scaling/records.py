@@ -3,6 +3,8 @@
 import json
 import pathlib
 
+from hsvit_runtime.errors import InputError
+
 
 class Records:
     """Rows in a file, each written as soon as it is known.
@@ -24,7 +26,7 @@ class Records:
         try:
             self.rows = [json.loads(line) for line in whole.splitlines()]
         except ValueError as error:
-            raise ValueError(f"{self.path} is damaged: {error}. Remove the line, or the file") from error
+            raise InputError(f"{self.path} is damaged: {error}. Remove the line, or the file") from error
         if whole != text:
             self.path.write_text(whole)
 

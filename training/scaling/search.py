@@ -16,7 +16,9 @@ import sys
 from absl import flags
 from ml_collections import config_flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 from training.scaling import costs, greedy, plots
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
@@ -38,7 +40,7 @@ def define_flags():
 
 def main(_):
     if FLAGS.config is None:
-        raise ValueError("--config is needed: a file such as training/configs/scaling_digits.py")
+        raise InputError("--config is needed: a file such as training/configs/scaling_digits.py")
     search(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.workers)
 
 
@@ -97,8 +99,8 @@ class _Bench:
     """What the search asks: costs of factors by the target, accuracies by trials."""
 
     def __init__(self, config, workdir, trials, data_dir):
-        from training import recipe
-        from training.data import load_dataset
+        from data_sets import load_dataset
+        from training.recipes import recipe
 
         _check(config)
         self._config, self._trials, self._about = config, trials, {}
@@ -207,14 +209,14 @@ def _mean(accuracies):
 def _check(config):
     for key in config:
         if key not in _KEYS:
-            raise ValueError(f"the config has an unknown key {key!r}; known are {', '.join(sorted(_KEYS))}")
+            raise InputError(f"the config has an unknown key {key!r}; known are {', '.join(sorted(_KEYS))}")
     for key in sorted(_KEYS):
         if key not in config:
-            raise ValueError(f"the config has no {key!r}: see training/configs/scaling_digits.py")
+            raise InputError(f"the config has no {key!r}: see training/configs/scaling_digits.py")
     if config.family not in FAMILIES:
-        raise ValueError(f"config.family has to be one of {', '.join(FAMILIES)}; received {config.family!r}")
+        raise InputError(f"config.family has to be one of {', '.join(FAMILIES)}; received {config.family!r}")
     if set(config.targets) not in ({"growth", "steps"}, {"of", "shares"}, {"costs"}):
-        raise ValueError(
+        raise InputError(
             "config.targets has to have growth and steps, or of and shares, or costs; received "
             f"{', '.join(config.targets)}"
         )

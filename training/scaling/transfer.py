@@ -12,7 +12,9 @@ import pathlib
 
 from absl import flags
 
-from training import commands, files
+from command_line import commands
+from hsvit_runtime import files
+from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
 
@@ -82,7 +84,7 @@ def transfer(strategy, unscaled, family, baseline, cost, tolerance=TOLERANCE):
     factors = {**baseline, **{name: strategy[name] for name in alike}}
     line = family.line(factors, "num_heads")
     if not line:
-        raise ValueError(f"these factors do not fit each other: {describe(factors)}")
+        raise InputError(f"these factors do not fit each other: {describe(factors)}")
     limit = cost(baseline)
     factors = min(line, key=_distance_while_near(cost, limit))
     shallower = sorted(family.line(factors, "depth"), key=lambda one: -one["depth"])
@@ -139,7 +141,7 @@ def pit_factors(name):
     for one in FAMILIES["pit"].line(factors, "depth"):
         if FAMILIES["pit"].arguments(one)["depths"] == list(depths):
             return one
-    raise ValueError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
+    raise InputError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
 
 
 def strategy_factors(text):
@@ -150,9 +152,9 @@ def strategy_factors(text):
         found = json.loads(pathlib.Path(text).read_text())
         family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise ValueError(f"{text} is no search.json of training.scaling.search: {error!r}") from error
+        raise InputError(f"{text} is no search.json of training.scaling.search: {error!r}") from error
     if family != "deit":
-        raise ValueError(f"{text} is a search for {family}; a strategy is carried from deit")
+        raise InputError(f"{text} is a search for {family}; a strategy is carried from deit")
     return factors
 
 
@@ -160,7 +162,7 @@ def _known(name, variants):
     from hsvit_keras.models.registry import suggest
 
     if name not in variants:
-        raise ValueError(f"there is no model {name!r}; {suggest(name, variants)}")
+        raise InputError(f"there is no model {name!r}; {suggest(name, variants)}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pathlib
 import time
 import warnings
 
+from hsvit_runtime.errors import InputError
 from training.scaling.records import Records, canonical
 
 _LIVES = 3  # workers that may die over one trial, before something must be wrong with it
@@ -39,7 +40,7 @@ def train_trial(values, folder, data_dir):
         dict of `accuracy` and `loss` on the test part after the last epoch, `parameters` and `seconds`; or
         of `error`, why it cannot be trained.
     """
-    from training import commands
+    from command_line import commands
 
     commands.import_keras()
     import keras
@@ -177,7 +178,7 @@ def _locked(path):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise ValueError(
+        raise InputError(
             f"another search works in {path.parent}: wait for it, or use another folder"
         ) from None
     return file
@@ -190,7 +191,7 @@ def _start_ray(workers, train):
     # Each worker takes its share of the cores.
     threads = max(1, len(os.sched_getaffinity(0)) // workers)
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", str(threads))
-    from training.commands import quietly
+    from hsvit_runtime.native_output import quietly
 
     with quietly(), contextlib.redirect_stdout(None), warnings.catch_warnings():
         # JAX fears for a fork of its threads; what Ray forks becomes another program at once.

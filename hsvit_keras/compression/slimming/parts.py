@@ -24,6 +24,7 @@ from hsvit_keras.compression.slimming.features import (
     follow,
 )
 from hsvit_keras.compression.slimming.residuals import find_residuals
+from hsvit_runtime.errors import InputError
 
 _PROJECTIONS = (layers.Dense, layers.EinsumDense)
 
@@ -67,7 +68,7 @@ def find_places(graph):
     All blocks are in one place, called "blocks", in the order of `find_residuals`.
     """
     if is_quantized(graph.model):
-        raise ValueError(
+        raise InputError(
             f"{graph.model.name!r} is quantized: slim before, or what remove_quantization gives back"
         )
     finders = {"groups": _groups, "heads": _heads, "mlp_units": _units, "kernels": _kernels}

@@ -11,6 +11,7 @@ from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, entry_worths, part_worths
 from hsvit_keras.models.blocks import check_choice
 from hsvit_keras.models.image_classifier import as_plain
+from hsvit_runtime.errors import InputError
 
 
 def slim(
@@ -101,7 +102,7 @@ def _by_place(kind, wish, places):
     if wish is None:
         return {}
     if not places:
-        raise ValueError(f"the model has no {kind} that could be removed; received {kind}={wish!r}")
+        raise InputError(f"the model has no {kind} that could be removed; received {kind}={wish!r}")
     if not isinstance(wish, dict):
         return dict.fromkeys(places, wish)
     _check_names(kind, wish, places)
@@ -111,7 +112,7 @@ def _by_place(kind, wish, places):
 def _check_names(kind, names, known):
     for name in names:
         if name not in known:
-            raise ValueError(f"{kind} names {name!r}; the model has {', '.join(known)}")
+            raise InputError(f"{kind} names {name!r}; the model has {', '.join(known)}")
 
 
 def _indices(kind, name, keep, place, worths):
@@ -127,7 +128,7 @@ def _indices(kind, name, keep, place, worths):
     if isinstance(keep, tuple) and keep and all(type(i) is int and 0 <= i < count for i in keep):
         return sorted(set(keep))
     where = "" if kind in ("groups", "blocks") else f" of {name!r}"
-    raise ValueError(
+    raise InputError(
         f"{kind} has to keep 1 to {count}{where}, a share in (0, 1], or a list of their numbers from 0 on; "
         f"received {keep!r}"
     )
@@ -146,7 +147,7 @@ def _smaller(layer, cuts):
     try:
         return type(layer).from_config(config), weights
     except TypeError as error:  # Keras wraps what the constructor says into all of the config
-        raise ValueError(f"{layer.name!r} cannot be that small: {error.__context__}") from error
+        raise InputError(f"{layer.name!r} cannot be that small: {error.__context__}") from error
 
 
 def _set_size(config, argument, size):

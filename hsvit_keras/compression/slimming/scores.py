@@ -9,6 +9,7 @@ import numpy as np
 from keras import layers, ops
 
 from hsvit_keras.compression.rewriting import rewrite
+from hsvit_runtime.errors import InputError
 
 SCORES = ("weight", "gain", "taylor")
 
@@ -62,7 +63,7 @@ def part_worths(name, place, worths):
                 np.add.at(total, list(numbered.parts), rows.sum(axis=1))
                 np.add.at(entries, list(numbered.parts), rows.shape[1])
     if not entries.all():
-        raise ValueError(
+        raise InputError(
             f"the parts of {name!r} have no batch normalization whose gain could be their score; "
             f"score='weight' and score='taylor' look at all weights"
         )
@@ -92,7 +93,7 @@ def _array(tensor):
 def _taylor_sums(model, batches):
     """A dict from the id of a weight to |weight * gradient|, summed over batches."""
     if batches is None:
-        raise ValueError("score='taylor' needs batches, an iterable of (images, labels); received none")
+        raise InputError("score='taylor' needs batches, an iterable of (images, labels); received none")
     judged, sums = _InInference(model), None
     for images, labels in batches:
         if sums is None:
@@ -103,7 +104,7 @@ def _taylor_sums(model, batches):
         judged.train_on_batch(images, labels)
         sums = judged.optimizer.sums
     if sums is None:
-        raise ValueError("score='taylor' needs batches; received an empty iterable")
+        raise InputError("score='taylor' needs batches; received an empty iterable")
     return {id(w): _array(total) for w, total in zip(model.trainable_weights, sums, strict=True)}
 
 

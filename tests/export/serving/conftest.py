@@ -24,14 +24,15 @@ class Sharded:
 def sharded(tmp_path_factory):
     if keras.backend.backend() != "tensorflow":
         pytest.skip("conversion needs the TensorFlow backend")
-    from export import conversion, shards
+    from export import shards
+    from hsvit_keras.artifacts import writing
 
     folder = tmp_path_factory.mktemp("shards")
     keras.utils.set_random_seed(0)
     model = hsvit_keras.create_model("hsvit_tiny", input_shape=SIZE)
     model.save(folder / "model.keras")
     (folder / "labels.txt").write_text("\n".join(f"digit {label}" for label in range(10)))
-    request = conversion.Request(
+    request = writing.Request(
         str(folder / "model.keras"), str(folder), samples=4, mean=0.25, std=0.5, pixels=True
     )
     shards.export(request, 4)

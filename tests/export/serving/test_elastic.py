@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("ai_edge_litert")
 
-from export.litert import signatures
 from export.serving import elastic
-from tests.export.litert.builder import Builder
+from hsvit_runtime.litert import signatures
+from tests.runtime.litert.builder import Builder
 
 pytestmark = pytest.mark.once
 IMAGE = np.full((1, 3), 2.0, "float32")

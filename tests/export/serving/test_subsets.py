@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from data_sets import load_dataset, sample_images
 from export import subsets
 from export.serving import manifest
-from training.data import load_dataset, sample_images
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 SAMPLES = 60

@@ -65,7 +65,7 @@ def test_settings_and_preset_are_part_of_what_is_remembered(tmp_path, monkeypatc
 
 def report(path, p50, sha256):
     """A report of the benchmark's schema, with one number in it."""
-    from export.measuring import benchmark_report
+    from measuring import benchmark_report
 
     with_latency = {"sha256": sha256, "latency_ms": {"p50": p50}}
     path.write_text(json.dumps({"models": [{"sha256": None, "latency_ms": {"p50": 1.0}}, with_latency]}))

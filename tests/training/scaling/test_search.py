@@ -141,7 +141,7 @@ def test_a_missing_key_is_named(tmp_path, by_formula):
 
 @pytest.mark.parametrize("module", [scaling_digits, scaling_digits_hsvit])
 def test_the_configs_start_from_a_model(module):
-    from training import recipe
+    from training.recipes import recipe
     from training.scaling.factors import FAMILIES
     from training.scaling.search import _check
 

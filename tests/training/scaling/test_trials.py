@@ -74,8 +74,8 @@ def test_two_searches_do_not_share_a_folder(tmp_path):
 
 def test_a_configuration_that_cannot_be_trained_has_no_accuracy(tmp_path):
     """Its heads do not divide its width."""
-    from training import recipe
     from training.configs import digits
+    from training.recipes import recipe
 
     arguments = {"hidden_dim": 7, "num_heads": 2, "patch_size": 8}
     values = {**recipe.plain(digits.get_config()), "model": "deit_tiny", "model_arguments": arguments}

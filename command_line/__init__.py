@@ -1,0 +1,1 @@
+"""What every command needs: how it starts and ends, tables, plots."""

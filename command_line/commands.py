@@ -1,0 +1,149 @@
+"""How every command of the package starts, and how it ends on bad input."""
+
+import atexit
+import contextlib
+import gc
+import os
+import re
+import signal
+import sys
+from logging import getLogger
+
+from hsvit_runtime.errors import InputError, MissingPackageError
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+from absl import app, flags, logging
+
+from hsvit_runtime.native_output import quietly
+
+
+def run(main, uses_keras=True, argument=None):
+    """Runs `main(arguments)` under absl flags.
+
+    Bad input (`ValueError`, `OSError`, a missing optional package) ends the process with one line
+    on standard error and status 1; `--verbosity=1` adds the traceback. Ctrl-C ends it with status 130.
+
+    Args:
+        main: function that takes the list of arguments that are no flags.
+        uses_keras: bool, whether to import Keras first, without what its native libraries have to say.
+        argument: str, what the one such argument is; there is none by default.
+    """
+
+    def guarded(argv):
+        arguments = argv[1:]
+        if argument and len(arguments) != 1:
+            sys.exit(
+                f"error: needs one {argument}, beside options written --name=value; received {arguments}"
+            )
+        if arguments and not argument:
+            sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
+        try:
+            if uses_keras:
+                import_keras()
+            return main(arguments)
+        except (ValueError, OSError, ImportError) as error:
+            logging.debug("where it happened", exc_info=True)
+            sys.exit(f"error: {error}")
+        except KeyboardInterrupt:
+            print("interrupted; nothing half-written was left", file=sys.stderr)
+            sys.exit(130)
+
+    _raise_on(signal.SIGINT, KeyboardInterrupt())
+    _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
+    logging.set_verbosity(logging.WARNING)
+    flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
+    try:
+        app.run(guarded, flags_parser=_parse_flags)
+    except SystemExit as end:
+        _leave(end.code)
+
+
+def _raise_on(signal_number, error):
+    """Raises an error when the signal comes; after a callback of the garbage collector, where it is lost."""
+
+    def handler(_, frame):
+        callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+        if frame is None or frame.f_code not in callbacks:
+            raise error
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+
+    signal.signal(signal_number, handler)
+
+
+def _leave(code):
+    """Ends the process as `sys.exit(code)` does, but leaves its memory to the system.
+
+    Where training was broken off, TensorFlow's threads still ask Python for batches, and would wait
+    forever for an interpreter that takes itself apart.
+    """
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError):  # a reader that has left, as in `... | head`
+        sys.stdout.flush()
+    os._exit(code or 0)
+
+
+def _parse_flags(argv):
+    """absl's own parsing, with one line instead of two where a flag is wrong or missing."""
+    app.define_help_flags()
+    try:
+        return flags.FLAGS(argv)
+    except flags.Error as error:
+        missing = re.search(r"flag (--\w+)=None: Flag --\w+ must have a value", str(error))
+        message = f"{missing[1]} is needed" if missing else " ".join(str(error).split())
+        sys.exit(f"error: {message}; --help lists the options")
+
+
+def import_keras():
+    """Imports Keras without what its native libraries have to say.
+
+    Raises:
+        ImportError: Keras cannot start on its backend; the message names it and what would be right.
+    """
+    try:
+        with quietly():
+            import keras  # noqa: F401
+        getLogger("tensorflow").setLevel("ERROR")  # it warns of many models in a process
+    except (ImportError, ValueError) as error:
+        raise MissingPackageError(
+            f"Keras cannot start on KERAS_BACKEND={os.environ.get('KERAS_BACKEND', 'tensorflow')}: {error}; "
+            "this runs on tensorflow or jax: set the environment variable KERAS_BACKEND=tensorflow"
+        ) from error
+
+
+def show_progress(what, done, total):
+    """Shows on a terminal that `done` of `total` steps, each a `what`, are done."""
+    if sys.stderr.isatty():
+        print(f"\r{what} {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+
+def numbers(name, texts):
+    """The value of a flag that takes one number, or one for each channel.
+
+    Args:
+        name: str, the flag's name, for the error.
+        texts: list of str.
+
+    Returns:
+        float, or list of float where there are several.
+
+    Raises:
+        ValueError: one of them is no number.
+    """
+    try:
+        values = [float(text) for text in texts]
+    except ValueError:
+        raise InputError(f"--{name} takes numbers separated by commas; received {','.join(texts)}") from None
+    return values[0] if len(values) == 1 else values
+
+
+def integers(name, texts):
+    """The value of a flag that takes several integers; arguments and errors as those of `numbers`."""
+    try:
+        return [int(text) for text in texts]
+    except ValueError:
+        raise InputError(f"--{name} takes integers separated by commas; received {','.join(texts)}") from None

@@ -1,0 +1,48 @@
+"""Every image set by its name."""
+
+import pathlib
+
+from data_sets import cifar, class_folders, digits, fashion_mnist, food101, imagenet, tiny_imagenet
+from hsvit_runtime.errors import FileError, InputError
+
+_LOADERS = {
+    "digits": digits.load,
+    "fashion_mnist": fashion_mnist.load,
+    "cifar10": cifar.load_cifar10,
+    "cifar100": cifar.load_cifar100,
+    "tiny_imagenet": tiny_imagenet.load,
+    "food101": food101.load,
+    "imagenet": imagenet.load,
+    "folder": class_folders.load,
+}
+
+DATASETS = tuple(_LOADERS)
+SPLITS = ("train", "test")
+
+
+def load_dataset(name, split, data_dir=None):
+    """Opens one part of an image set.
+
+    Args:
+        name: one of `DATASETS`.
+        split: "train" or "test".
+        data_dir: the folder with the set's official files, or for "folder" with the class folders.
+            "digits" needs none, "fashion_mnist" is found without one where Debian's package
+            dataset-fashion-mnist is installed.
+
+    Returns:
+        An `ImageDataset`.
+
+    Raises:
+        ValueError: an unknown name or split, or files that are damaged.
+        FileNotFoundError: the files are not there; the message says what is expected and its source.
+    """
+    if name not in _LOADERS:
+        raise InputError(f"data={name!r} is not a known image set: choose one of {', '.join(DATASETS)}")
+    if split not in SPLITS:
+        raise InputError(f"split={split!r} is not a part of an image set: choose train or test")
+    if data_dir is not None:
+        data_dir = pathlib.Path(data_dir).expanduser()
+        if data_dir.exists() and not data_dir.is_dir():
+            raise FileError(f"data_dir={str(data_dir)!r} is a file: give the folder that holds it")
+    return _LOADERS[name](split, data_dir)

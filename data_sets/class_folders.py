@@ -1,0 +1,133 @@
+"""Any folder with one folder of images a class: the set "folder", and what other sets share with it.
+
+Either the parts are folders, train/CLASS/* and test/CLASS/* (or val/CLASS/*), or there are only class
+folders. Then a hash of each file's name decides its part, so that images added later leave the
+others where they were.
+"""
+
+import hashlib
+import os
+
+import numpy as np
+
+from data_sets.dataset import ImageDataset
+from data_sets.images import ImageFiles
+from data_sets.locating import missing
+from hsvit_runtime.errors import InputError
+
+IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+_TEST_FRACTION = 0.2
+
+
+def load(split, data_dir=None):
+    """Opens a folder of class folders; the classes are sorted by name.
+
+    Args:
+        split: "train" or "test".
+        data_dir: path of the folder.
+
+    Returns:
+        An `ImageDataset`; its `image_shape` is that of the first image.
+
+    Raises:
+        FileNotFoundError: there are no class folders, or none to test.
+        ValueError: a class folder has no images, or the parts have different classes.
+        OSError: the first image cannot be read.
+    """
+    if data_dir is None or not subfolders(data_dir):
+        raise _missing(data_dir)
+    if subfolders(data_dir / "train"):
+        folder, list_part = _part_folder(split, data_dir), list_images
+    else:
+        folder, list_part = data_dir, lambda class_folder: _hashed_part(split, list_images(class_folder))
+    class_names = subfolders(folder)
+    images, labels = gather([list_part(folder / name) for name in class_names])
+    return ImageDataset("folder", split, class_names, images[0].shape, images, labels)
+
+
+def subfolders(folder):
+    """The sorted names of the folders in `folder`, hidden ones left out; empty if it is not there."""
+    if not folder.is_dir():
+        return ()
+    names = (entry.name for entry in os.scandir(folder) if entry.is_dir())
+    return tuple(sorted(name for name in names if not name.startswith(".")))
+
+
+def list_images(folder):
+    """The sorted paths (str) of the images in `folder`, known by their suffix.
+
+    Raises:
+        ValueError: there are none.
+    """
+    names = os.listdir(folder)
+    images = [name for name in names if name.lower().endswith(IMAGE_SUFFIXES) and not name.startswith(".")]
+    if not images:
+        raise InputError(f"{folder} holds no images: expected files ending in {', '.join(IMAGE_SUFFIXES)}")
+    return [os.path.join(folder, name) for name in sorted(images)]
+
+
+def gather(paths_by_class):
+    """Joins the images of all classes.
+
+    Args:
+        paths_by_class: for each label in turn, a list of paths.
+
+    Returns:
+        An `ImageFiles` and its labels, an int32 array.
+    """
+    labels = np.repeat(
+        np.arange(len(paths_by_class), dtype=np.int32), [len(paths) for paths in paths_by_class]
+    )
+    return ImageFiles([path for paths in paths_by_class for path in paths]), labels
+
+
+def check_same_classes(train_folder, test_folder):
+    """Raises a ValueError unless both folders have class folders of the same names."""
+    train, test = set(subfolders(train_folder)), set(subfolders(test_folder))
+    for lacking, other, names in (
+        (test_folder, train_folder, train - test),
+        (train_folder, test_folder, test - train),
+    ):
+        if names:
+            raise InputError(
+                f"{lacking} has no folder for {len(names)} of the classes in {other}, such as {min(names)!r}"
+            )
+
+
+def _part_folder(split, data_dir):
+    train = data_dir / "train"
+    test = next((data_dir / name for name in ("test", "val") if subfolders(data_dir / name)), None)
+    if test:
+        check_same_classes(train, test)
+    if split == "train":
+        return train
+    if test is None:
+        raise _missing(data_dir)
+    return test
+
+
+def _hashed_part(split, paths):
+    """About a fifth of `paths` for the test part, the rest for the other; at least one for each."""
+    if len(paths) < 2:
+        raise InputError(
+            f"{paths[0]} is the only image of its class: one to train and one to test are needed"
+        )
+    hashes = {path: _hash(os.path.basename(path)) for path in paths}
+    in_test = sum(value < _TEST_FRACTION for value in hashes.values())
+    in_test = min(max(in_test, 1), len(paths) - 1)
+    ordered = sorted(paths, key=hashes.get)
+    return sorted(ordered[:in_test] if split == "test" else ordered[in_test:])
+
+
+def _hash(name):
+    """A number from 0 to 1 that looks random."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
+
+
+def _missing(data_dir):
+    return missing(
+        "A set of class folders",
+        data_dir,
+        "train/CLASS/*.jpg and test/CLASS/*.jpg (or val/CLASS/*.jpg), or CLASS/*.jpg alone",
+        "images of your own, one folder a class",
+    )

@@ -1,0 +1,231 @@
+"""From an image set to normalized batches: batch k is a function of the seed and k alone.
+
+So a run that starts again at batch k sees what an unbroken run sees. The order of an epoch, the random
+numbers of a batch and the images in it are all computed from (seed, k), whole batches at a time.
+"""
+
+import functools
+
+import numpy as np
+
+from data_sets.images import check_image_shape, resized
+from hsvit_runtime.errors import InputError
+
+# Sets that fit into this at their final size are decoded and resized once.
+_CACHE_BYTES = 2 * 2**30
+
+# The two uses of the seed, which must not draw the same numbers.
+_ORDER, _AUGMENTATION = 0, 1
+
+
+def batches(
+    dataset,
+    *,
+    batch_size,
+    image_shape,
+    mean,
+    std,
+    shuffle=False,
+    seed=0,
+    augment=None,
+    epochs=1,
+    start_batch=0,
+    drop_remainder=False,
+    num_workers=0,
+):
+    """Makes the batches to train or evaluate on.
+
+    Keras cannot know the length of a Grain dataset: `fit` needs `steps_per_epoch` (and `epochs` here as
+    there), `evaluate` needs `steps`, both given by `training.data.steps_per_epoch`.
+
+    Args:
+        dataset: an `ImageDataset`.
+        batch_size: images in a batch; the last batch of an epoch may be smaller.
+        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB).
+        mean: what to subtract from pixels of 0 to 1, one number or one for each channel.
+        std: what to divide them by afterwards, one number or one for each channel.
+        shuffle: whether to draw each epoch in an order of its own.
+        seed: int, decides the orders and the augmentation.
+        augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
+            (batch, H, W, C) and int32 (batch,), and a `numpy.random.Generator` of its own. It may return
+            floats from 0 to 255, and labels of any shape.
+        epochs: how many times to go through the set.
+        start_batch: the first batch to make, counted from the first of the first epoch.
+        drop_remainder: whether to leave out an epoch's smaller last batch.
+        num_workers: threads that make batches ahead of time; 0 makes them when they are asked for.
+
+    Returns:
+        A `grain.IterDataset` of (images float32 (batch, H, W, C), labels int32 (batch,)).
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+    import grain  # imports JAX where it is installed, which takes seconds
+
+    steps = steps_per_epoch(dataset, batch_size, drop_remainder)
+    _check_at_least(1, epochs=epochs)
+    _check_at_least(0, seed=seed, start_batch=start_batch, num_workers=num_workers)
+    if start_batch > epochs * steps:
+        raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
+    image_shape = check_image_shape(image_shape)
+    normalize = _normalizer(mean, std, image_shape[-1])
+    images = _ResizedImages(dataset, image_shape)
+
+    @functools.lru_cache(maxsize=2)
+    def epoch_order(epoch):
+        if not shuffle:
+            return np.arange(len(dataset))
+        return np.random.default_rng((seed, _ORDER, epoch)).permutation(len(dataset))
+
+    def make(k):
+        epoch, step = divmod(k, steps)
+        chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
+        pixels, labels = images[chosen], dataset.labels[chosen]
+        if augment is not None:
+            pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
+        return normalize(pixels), labels
+
+    # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
+    reading = grain.ReadOptions(num_threads=num_workers, prefetch_buffer_size=num_workers)
+    return grain.MapDataset.range(start_batch, epochs * steps).map(make).to_iter_dataset(reading)
+
+
+def steps_per_epoch(dataset, batch_size, drop_remainder=False):
+    """How many batches one epoch of `batches` has.
+
+    Raises:
+        ValueError: `batch_size` is not positive, or no batch is left once the remainder is dropped.
+    """
+    _check_at_least(1, batch_size=batch_size)
+    whole, rest = divmod(len(dataset), batch_size)
+    if drop_remainder and not whole:
+        raise InputError(
+            f"batch_size={batch_size} is more than the {len(dataset)} images of {dataset.name}, "
+            f"{dataset.split} part, and drop_remainder leaves out smaller batches"
+        )
+    return whole + bool(rest and not drop_remainder)
+
+
+def sample_images(dataset, count, *, image_shape, mean, std, seed=0):
+    """Takes some images, spread evenly over the classes, as `batches` would prepare them.
+
+    Args:
+        dataset: an `ImageDataset`.
+        count: how many images.
+        image_shape: (H, W, C) of the images.
+        mean: what to subtract from pixels of 0 to 1, one number or one for each channel.
+        std: what to divide them by afterwards, one number or one for each channel.
+        seed: int, decides which images.
+
+    Returns:
+        (images float32 (count, H, W, C), labels int32 (count,)).
+
+    Raises:
+        ValueError: an argument is out of its range, such as a count beyond the set's size.
+    """
+    image_shape = check_image_shape(image_shape)
+    normalize = _normalizer(mean, std, image_shape[-1])
+    chosen = spread_over_classes(dataset.labels, count, seed)
+    return normalize(_resize_all(dataset.images, chosen, image_shape)), dataset.labels[chosen]
+
+
+def sample_batches(dataset, count, *, batch_size=64, **preparation):
+    """Takes some images as `sample_images` does, all there are if `count` is more, in batches alike.
+
+    Args:
+        dataset: an `ImageDataset`.
+        count: how many images.
+        batch_size: how many of them a batch has at most.
+        **preparation: `image_shape`, `mean`, `std` and `seed` of `sample_images`.
+
+    Returns:
+        list of (images float32 (batch, H, W, C), labels int32 (batch,)).
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+    arrays = sample_images(dataset, min(count, len(dataset)), **preparation)
+    parts = -(-len(arrays[1]) // batch_size)
+    return list(zip(*(np.array_split(array, parts) for array in arrays), strict=True))
+
+
+def spread_over_classes(labels, count, seed=0):
+    """Chooses elements in rounds, each of which takes one random element of every class.
+
+    Args:
+        labels: integers (N,).
+        count: how many elements, at most N.
+        seed: int, decides which.
+
+    Returns:
+        int array (count,) of different positions in `labels`.
+
+    Raises:
+        ValueError: `count` is not from 1 to N.
+    """
+    if not 1 <= count <= len(labels):
+        raise InputError(f"count={count} must be from 1 to {len(labels)}, the number of images")
+    order = np.random.default_rng(seed).permutation(len(labels))
+    taken = np.zeros(labels.max() + 1, np.int64)
+    rounds = np.empty(len(labels), np.int64)
+    for position, label in enumerate(labels[order]):
+        rounds[position] = taken[label]
+        taken[label] += 1
+    return order[np.argsort(rounds, kind="stable")[:count]]
+
+
+class _ResizedImages:
+    """The images of a set at one size, by arrays of positions; kept if all of them fit into memory."""
+
+    def __init__(self, dataset, image_shape):
+        self._images = dataset.images
+        self._image_shape = image_shape
+        self._kept = None
+        if isinstance(self._images, np.ndarray) and self._images.shape[1:] == image_shape:
+            self._kept, self._is_kept = self._images, np.ones(len(dataset), bool)
+        elif len(dataset) * np.prod(image_shape, dtype=np.int64) <= _CACHE_BYTES:
+            # Memory that is not written to yet takes no room.
+            self._kept = np.empty((len(dataset), *image_shape), np.uint8)
+            self._is_kept = np.zeros(len(dataset), bool)
+
+    def __getitem__(self, chosen):
+        if self._kept is None:
+            return _resize_all(self._images, chosen, self._image_shape)
+        new = chosen[~self._is_kept[chosen]]
+        if len(new):
+            self._kept[new] = _resize_all(self._images, new, self._image_shape)
+            self._is_kept[new] = True
+        return self._kept[chosen]
+
+
+def _resize_all(images, chosen, image_shape):
+    return np.stack([resized(images, index, image_shape) for index in chosen])
+
+
+def _normalizer(mean, std, channels):
+    """The function from pixels of 0 to 255 to float32 `(pixels / 255 - mean) / std`."""
+    mean, std = (_per_channel(name, value, channels) for name, value in (("mean", mean), ("std", std)))
+    if not np.all(std > 0):
+        raise InputError(f"std={std.tolist()} must be positive")
+    scale = (1 / (255 * std)).astype(np.float32)
+    shift = (-mean / std).astype(np.float32)
+
+    def normalize(pixels):
+        values = np.multiply(pixels, scale, dtype=np.float32)
+        values += shift
+        return values
+
+    return normalize
+
+
+def _per_channel(name, value, channels):
+    numbers = np.asarray(value, np.float64)
+    if numbers.shape not in ((), (1,), (channels,)):
+        raise InputError(f"{name}={value} must be one number or {channels}, one for each channel")
+    return numbers
+
+
+def _check_at_least(least, **arguments):
+    for name, value in arguments.items():
+        if value < least:
+            raise InputError(f"{name}={value} must be at least {least}")

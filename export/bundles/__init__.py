@@ -1,0 +1,1 @@
+"""Bundles of models and data for the Android app."""

@@ -1,1 +1,0 @@
-"""Latencies and answers of models on this machine, and the report that holds them."""

@@ -1,0 +1,1 @@
+"""From a Keras model to TFLite and ONNX files."""

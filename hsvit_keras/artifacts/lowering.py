@@ -1,0 +1,217 @@
+"""The pass to the inference form: the same answers, written as phones compute them fast.
+
+- the batch is fixed, everything is float32, batch normalization is folded;
+- what is read of the first tokens alone is computed for the first tokens alone;
+- a Dense layer for each group becomes one grouped 1 x 1 convolution;
+- keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
+- pooling whose stride is larger than its window, which XNNPACK refuses, reads a map that lacks
+  the pixels it would skip;
+- ranges of a quantized model become constants, see integer.py.
+"""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+from hsvit_keras.artifacts import integer
+from hsvit_keras.compression import fold_batch_norm
+from hsvit_keras.compression.narrowing import compute_first_tokens_alone
+from hsvit_keras.compression.quantization import is_quantized
+from hsvit_keras.compression.quantized_layers import RoundedWeights
+from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.layers import SoftmaxAttention
+
+_GROUP_DENSE = "bngi,gio->bngo"
+
+
+def lower(model, batch_size=1, mean=None, std=None):
+    """The inference form of a model.
+
+    Args:
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        batch_size: int, images at a time.
+        mean: float or sequence of float, one a channel, in units of 0..1. With `mean` and `std` the
+            graph takes pixels of 0..255 and computes `(pixels / 255 - mean) / std` itself.
+        std: the same for the divisor.
+
+    Returns:
+        A `keras.Model` that answers as `model` does in inference, up to float32 rounding.
+
+    Raises:
+        ValueError: `model` has no graph that could be followed, or ranges that were never set.
+    """
+    integer.check_ranges(model)
+    model = compute_first_tokens_alone(fold_batch_norm(model))
+    return _to_inference_layers(model, batch_size, _normalization(mean, std, is_quantized(model)))
+
+
+def _normalization(mean, std, rounded):
+    """The function from pixels to normalized images, None without one; pixels may be rounded to integers."""
+    if mean is None and std is None:
+        return None
+    mean, std = np.asarray(0.0 if mean is None else mean), np.asarray(1.0 if std is None else std)
+    scale, offset = 1 / (255 * std), -mean / std
+    normalize = layers.Rescaling(scale.tolist(), offset.tolist(), name="normalization")
+    pixels = integer.ConstantRange(0.0, 255.0, name="pixels_range")
+    return (lambda tensor: normalize(pixels(tensor))) if rounded else normalize
+
+
+def _to_inference_layers(model, batch_size, normalization):
+    graph = Graph(model)
+    without_bias = _key_projections(graph)
+    barriers = {layer.name for layer in graph.model.layers if integer.needs_barrier(layer, graph)}
+    normalized = {}
+
+    def replace(layer):
+        if constant := integer.constant_form(layer):
+            return constant, []
+        stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
+        config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
+        if layer.name in barriers:
+            weights = integer.behind_barrier(weights)
+        if layer.name in without_bias:
+            off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
+            config, weights = {**config, **off}, weights[:1]
+        if _is_group_dense(layer):
+            return GroupedProjection.convert(config, weights)
+        if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):
+            return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
+        return type(stock).from_config(config), weights
+
+    def normalize(tensor):
+        if not isinstance(tensor._keras_history.operation, layers.InputLayer):
+            return tensor
+        if tensor.name not in normalized:
+            normalized[tensor.name] = normalization(tensor)
+        return normalized[tensor.name]
+
+    def call(layer, *args, **kwargs):
+        if normalization:
+            args = keras.tree.map_structure(normalize, args)
+        if layer.name in barriers:
+            args = integer.put_barriers(layer, args)
+        return layer(*args, **kwargs)
+
+    return rewrite(graph.model, replace, call, batch_size)
+
+
+def _key_projections(graph):
+    """Names of the projections with a bias whose only reader takes them for its keys."""
+    names = set()
+    for attention in graph.model.layers:
+        if isinstance(attention, SoftmaxAttention):
+            key = graph.producers(attention)[1]
+            if _has_bias(key) and graph.is_called_once(key) and len(graph.consumers(key)) == 1:
+                names.add(key.name)
+    return names
+
+
+def _has_bias(layer):
+    return isinstance(layer, layers.Dense | layers.EinsumDense) and layer.bias is not None
+
+
+def _is_group_dense(layer):
+    return isinstance(layer, layers.EinsumDense) and layer.equation == _GROUP_DENSE
+
+
+def _skips_pixels(pooling):
+    skips = any(stride > size for stride, size in zip(pooling.strides, pooling.pool_size, strict=True))
+    return skips and pooling.padding == "valid" and pooling.data_format == "channels_last"
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class GroupedProjection(layers.Layer):
+    """A Dense layer for each group, as one grouped 1 x 1 convolution over the tokens.
+
+    Call arguments:
+        tokens: Tensor of shape `(batch, tokens, groups, inputs)`, the batch fixed.
+
+    Returns:
+        Tensor of shape `(batch, tokens, groups, units)`.
+    """
+
+    def __init__(self, units, use_bias=True, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.use_bias = use_bias
+
+    @classmethod
+    def convert(cls, config, weights):
+        """This layer and its weights, from the config and the weights of a grouped `EinsumDense`."""
+        kernel, *bias = weights
+        groups, inputs, units = kernel.shape
+        kernel = kernel.transpose(1, 0, 2).reshape(1, 1, inputs, groups * units)
+        layer = cls(units, use_bias=bool(bias), name=config["name"], dtype=config["dtype"])
+        return layer, [kernel, *(values.reshape(-1) for values in bias)]
+
+    def build(self, input_shape):
+        groups, inputs = input_shape[-2:]
+        self.kernel = self.add_weight(shape=(1, 1, inputs, groups * self.units), name="kernel")
+        if self.use_bias:
+            self.bias = self.add_weight(shape=(groups * self.units,), initializer="zeros", name="bias")
+        self.built = True
+
+    def call(self, tokens):
+        batch, count, groups, inputs = tokens.shape
+        column = tf.reshape(tokens, (batch, count, 1, groups * inputs))
+        column = tf.nn.conv2d(column, tf.convert_to_tensor(self.kernel), 1, "VALID")
+        if self.use_bias:
+            column = tf.nn.bias_add(column, tf.convert_to_tensor(self.bias))
+        return tf.reshape(column, (batch, count, groups, self.units))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.units)
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units, "use_bias": self.use_bias}
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class SkippingMaxPooling2D(layers.Layer):
+    """Max pooling with strides of at least the window: drops the skipped pixels, then pools without gaps.
+
+    Call arguments:
+        maps: Tensor of shape `(batch, height, width, channels)`, the batch fixed.
+
+    Returns:
+        Tensor of shape `(batch, pooled height, pooled width, channels)`.
+    """
+
+    def __init__(self, pool_size, strides, **kwargs):
+        super().__init__(**kwargs)
+        self.pool_size = tuple(pool_size)
+        self.strides = tuple(strides)
+
+    def call(self, maps):
+        batch, _, width, channels = maps.shape
+        (rows, row_stride), (columns, column_stride) = zip(self.pool_size, self.strides, strict=True)
+        _, down, across, _ = self.compute_output_shape(maps.shape)
+        maps = _resize(maps, 1, down * row_stride)
+        maps = tf.reshape(maps, (batch * down, row_stride, width, channels))
+        maps = _resize(maps, 1, rows)
+        maps = _resize(maps, 2, across * column_stride)
+        maps = tf.reshape(maps, (batch * down * rows, across, column_stride, channels))
+        maps = _resize(maps, 2, columns)
+        maps = tf.reshape(maps, (batch, down * rows, across * columns, channels))
+        return tf.nn.max_pool2d(maps, self.pool_size, self.pool_size, "VALID")
+
+    def compute_output_shape(self, input_shape):
+        batch, *sides, channels = input_shape
+        pooled = [
+            (side - size) // stride + 1
+            for side, size, stride in zip(sides, self.pool_size, self.strides, strict=True)
+        ]
+        return (batch, *pooled, channels)
+
+    def get_config(self):
+        return {**super().get_config(), "pool_size": self.pool_size, "strides": self.strides}
+
+
+def _resize(maps, axis, size):
+    """Cuts an axis to `size`, or fills it up with zeros; only pixels that no window sees come or go."""
+    shape = list(maps.shape)
+    if shape[axis] < size:
+        return tf.pad(maps, [(0, size - n if i == axis else 0) for i, n in enumerate(shape)])
+    cut = [size if i == axis else n for i, n in enumerate(shape)]
+    return tf.slice(maps, [0] * 4, cut) if cut != shape else maps

@@ -1,0 +1,14 @@
+"""Which backend Keras runs on."""
+
+import keras
+
+
+def require_backend(*allowed):
+    """Raises `ValueError` unless Keras runs on one of the backends `allowed`."""
+    backend = keras.backend.backend()
+    if backend not in allowed:
+        names = " or ".join(allowed)
+        raise ValueError(
+            f"this needs Keras on {names}, and Keras runs on {backend}: "
+            f"set the environment variable KERAS_BACKEND={allowed[0]}"
+        )

@@ -1,0 +1,74 @@
+"""What a model is for, as a layer of its graph, so that it survives every pass and every file."""
+
+import keras
+
+from hsvit_runtime.description import Description
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class ModelDescription(keras.layers.Layer):
+    """Says what a model takes and what its output means; passes the output on as it is.
+
+    Args:
+        task: str, a name of `hsvit_keras.tasks`, such as `"classification"`; None where nobody says.
+        class_names: sequence of str, one for each index of the output's last axis, or None.
+        data_set: str, the data set that the model was trained on, or None.
+        input_range: (low, high), the values that a black and a white pixel have in the model's input, or None.
+
+    Call arguments:
+        outputs: Tensor of any shape.
+
+    Returns:
+        The same tensor.
+    """
+
+    def __init__(self, task=None, class_names=None, data_set=None, input_range=None, **kwargs):
+        super().__init__(**{"dtype": "float32", "autocast": False, **kwargs})
+        self.description = Description(
+            task=task,
+            class_names=None if class_names is None else tuple(class_names),
+            data_set=data_set,
+            input_range=None if input_range is None else tuple(input_range),
+        )
+
+    def call(self, outputs):
+        return outputs
+
+    def compute_output_spec(self, outputs):
+        return keras.KerasTensor(outputs.shape, outputs.dtype)
+
+    def get_config(self):
+        told = self.description
+        return {
+            **super().get_config(),
+            "task": told.task,
+            "class_names": told.class_names,
+            "data_set": told.data_set,
+            "input_range": told.input_range,
+        }
+
+
+def description_of(model):
+    """What a model says of itself: a `Description`, an empty one where it says nothing."""
+    layers = [layer for layer in getattr(model, "layers", ()) if isinstance(layer, ModelDescription)]
+    return layers[-1].description if layers else Description()
+
+
+def describe(model, **description):
+    """A model that says what it is for.
+
+    Args:
+        model: `keras.Model` with one output.
+        **description: arguments of `ModelDescription`; what is left out stays as the model says.
+
+    Returns:
+        A `keras.Model` of the same layers with a `ModelDescription` behind the last.
+    """
+    told = description_of(model)
+    output = model.output
+    if told != Description():
+        output = next(layer for layer in model.layers if isinstance(layer, ModelDescription)).input
+    known = {name: getattr(told, name) for name in ("task", "class_names", "data_set", "input_range")}
+    return keras.Model(
+        model.input, ModelDescription(**{**known, **description}, name="description")(output), name=model.name
+    )

@@ -1,0 +1,166 @@
+"""What a model is for: the one place that knows how outputs are learned, judged, compared and drawn.
+
+`Task` itself knows tensors only and serves any model; its subclasses know what the tensors mean. Fitting,
+compression, conversion, benchmark, bundle and report ask a task and know no classes themselves.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from hsvit_runtime.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A number that tells how good or how alike outputs are.
+
+    Attributes:
+        name: str, its key in files, such as "accuracy".
+        title: str, how tables and figures call it.
+        higher_is_better: bool.
+        is_share: bool, whether it is a share from 0 to 1, shown in percent.
+    """
+
+    name: str
+    title: str
+    higher_is_better: bool = True
+    is_share: bool = True
+
+    def best(self, values):
+        """The position of the best of several values."""
+        return int(np.argmax(values) if self.higher_is_better else np.argmin(values))
+
+    def loss_in_points(self, before, after):
+        """How much worse `after` is than `before`; in percentage points where it is a share."""
+        worse = before - after if self.higher_is_better else after - before
+        return 100 * worse if self.is_share else worse
+
+    def format(self, value):
+        """The value as text, None as a dash."""
+        if value is None:
+            return "-"
+        return f"{value:.2%}" if self.is_share else f"{value:.4g}"
+
+
+class Task:
+    """Any model: outputs are tensors, and all that can be told is how near they are.
+
+    Attributes:
+        name: str, in files and recipes.
+        metric: `Measure` of outputs against labels, the main one, which chooses the best epoch; None where
+            there are no labels to judge by.
+        agreement: `Measure` of how often two models say the same; None where nothing is known but numbers.
+    """
+
+    name = "tensors"
+    metric = None
+    agreement = None
+
+    # ---- learning ------------------------------------------------------------------------------------
+    def loss(self, label_smoothing=0.0):
+        """The Keras loss of targets and outputs."""
+        raise InputError(f"the task {self.name!r} has no loss: a model cannot be trained for it")
+
+    def metrics(self, num_classes):
+        """Keras metrics of targets and outputs, the main one first, named `metric.name`."""
+        raise InputError(f"the task {self.name!r} has no metrics: a model cannot be trained for it")
+
+    def augmentable(self, images, labels, num_classes):
+        """What augmentation changes together: a dict as Keras' image layers take it.
+
+        Args:
+            images: float array (batch, height, width, channels).
+            labels: array of a data set's labels (batch, ...).
+            num_classes: int.
+        """
+        raise InputError(f"the task {self.name!r} cannot be trained")
+
+    def targets(self, augmented):
+        """The targets of the loss, from the dict of `augmentable` after augmentation."""
+        raise InputError(f"the task {self.name!r} cannot be trained")
+
+    # ---- judging -------------------------------------------------------------------------------------
+    def evaluate(self, outputs, labels):
+        """How good outputs are.
+
+        Args:
+            outputs: dict from name to array (count, ...).
+            labels: array of a data set's labels (count, ...).
+
+        Returns:
+            dict from a metric's name to a float; empty where the labels are not the outputs' own.
+        """
+        return {}
+
+    def compare(self, expected, outputs):
+        """How near two models' outputs are.
+
+        Args:
+            expected: dict from name to array (count, ...), the original's.
+            outputs: dict of the same names and shapes.
+
+        Returns:
+            dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one vector;
+            1 when both are zero, 0 when only one is), `largest_output`, and what `agreement` names.
+        """
+        pairs = _pairs(expected, outputs)
+        return {
+            "samples": len(pairs[0][0]),
+            "max_abs_diff": max(float(np.abs(one - other).max()) for one, other in pairs),
+            "cosine": min(_cosine(one, other) for one, other in pairs),
+            "largest_output": max(float(np.abs(one).max()) for one, _ in pairs),
+        }
+
+    # ---- checking ------------------------------------------------------------------------------------
+    def check_outputs(self, shapes, class_names, name):
+        """Raises `InputError` unless outputs of these shapes are this task's.
+
+        Args:
+            shapes: list of tuples, the batch first.
+            class_names: sequence of str, or None.
+            name: what to call the model.
+        """
+
+    # ---- drawing -------------------------------------------------------------------------------------
+    def draw(self, images, labels, outputs, class_names):
+        """A figure of some images with what a model says of them; None where there is nothing to draw.
+
+        Args:
+            images: uint8 array (count, height, width, channels).
+            labels: array of a data set's labels (count, ...).
+            outputs: dict from name to array (count, ...).
+            class_names: sequence of str.
+
+        Returns:
+            matplotlib Figure, or None.
+        """
+        return None
+
+
+def only(outputs):
+    """The one array of a dict."""
+    (output,) = outputs.values()
+    return np.asarray(output)
+
+
+def _pairs(expected, outputs):
+    if not expected or expected.keys() != outputs.keys():
+        raise InputError(
+            f"two models with the outputs {', '.join(expected) or 'none'} and {', '.join(outputs) or 'none'} "
+            "cannot be compared"
+        )
+    pairs = [
+        (np.asarray(expected[name], "float64"), np.asarray(outputs[name], "float64")) for name in expected
+    ]
+    for one, other in pairs:
+        if one.shape != other.shape or not one.size:
+            raise InputError(
+                f"outputs to compare have to be of one shape; received {one.shape}, {other.shape}"
+            )
+    return pairs
+
+
+def _cosine(one, other):
+    lengths = np.linalg.norm(one) * np.linalg.norm(other)
+    return float(np.sum(one * other) / lengths) if lengths else float(np.array_equal(one, other))

@@ -1,0 +1,81 @@
+"""Counts the instructions of one inference, of one model or of several to compare."""
+
+import hashlib
+import pathlib
+
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.litert import tflite_file
+from measuring.arm_cost import emulation, toolchain
+
+_WARMUPS, _RUNS = 2, 2
+
+
+def instructions(path, core="cortex-a76", *, cache=None):
+    """How many instructions a core executes for one inference, on one thread.
+
+    Args:
+        path: path of a `.tflite` file with inputs of fixed size.
+        core: str, one of `emulation.CORES`.
+        cache: path of the folder of what is fetched and built; the user's cache folder by default.
+
+    Returns:
+        int, the same in every call.
+
+    Raises:
+        OSError: a file or a Debian package is missing, or LiteRT's library cannot be fetched.
+        ValueError: the core is unknown, or the file is no model that LiteRT runs.
+    """
+    return count(path, core, cache=cache)["instructions"]
+
+
+def count(path, core="cortex-a76", *, cache=None):
+    """As `instructions`, with details.
+
+    Returns:
+        dict, ready for JSON:
+
+        `name`, `bytes`, `sha256`: of the file
+        `instructions`: int, of one inference
+        `by_kind`: dict, the same, divided into `dot` (products of four 8-bit numbers each), `mmla` (of 8-bit
+            matrices), `fma` (multiply-adds of floats), `long_multiply` (of integers), `load_store`, `simd`
+            (all else with vectors or floats), `sve` (SVE and SME) and `other`
+        `spread`: int, by how much two runs differed
+    """
+    if core not in emulation.CORES:
+        raise InputError(f"core={core!r} is unknown; known are {', '.join(emulation.CORES)}")
+    path = pathlib.Path(path).resolve()
+    content = path.read_bytes()
+    tflite_file.check_header(content, str(path))
+    runs = emulation.run(toolchain.prepare(cache), path, core, warmups=_WARMUPS, runs=_RUNS)
+    totals = [sum(run.values()) for run in runs]
+    return {
+        "name": path.name,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "instructions": totals[-1],
+        "by_kind": runs[-1],
+        "spread": max(totals) - min(totals),
+    }
+
+
+def compare(paths, core="cortex-a76", *, cache=None, progress=lambda path: None):
+    """Counts several models.
+
+    Args:
+        paths: list of paths of `.tflite` files; the first is what the others are compared with.
+        core: str, one of `emulation.CORES`.
+        cache: as `instructions`.
+        progress: function that is told each path before its turn.
+
+    Returns:
+        dict, ready for JSON: `cost`, which says what is counted, `core`, `runtime`, and `models`, those of
+        `count` with their `ratio` to the first.
+    """
+    models = []
+    for path in paths:
+        progress(path)
+        models.append(count(path, core, cache=cache))
+    for model in models:
+        model["ratio"] = model["instructions"] / models[0]["instructions"]
+    runtime = {"name": toolchain.RUNTIME, "version": toolchain.VERSION}
+    return {"cost": "instructions", "core": core, "runtime": runtime, "models": models}

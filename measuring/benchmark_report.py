@@ -1,0 +1,128 @@
+"""The benchmark report, from models that were measured here or read from an official tool's output.
+
+Its form is written down in `benchmark.schema.json`; the Android app writes the same.
+"""
+
+import json
+import pathlib
+
+from hsvit_runtime.errors import InputError
+from measuring import latency_statistics
+
+SCHEMA = pathlib.Path(__file__).with_name("benchmark.schema.json")
+SCHEMA_VERSION = 1
+
+NOISY = 1.5  # p90 over p50; a quiet machine stays below 1.2
+BUSY_CORES = 0.3
+FEW_RUNS = 100
+
+
+def assemble(*, tool, settings, device, runtime, models, agreements, warnings=()):
+    """Puts a report together: compares every mobile model with the original and adds warnings.
+
+    Args:
+        tool, settings, device, runtime: dicts, those of the schema.
+        models: list of dicts, the schema's models, the original first.
+        agreements: dict from a mobile model's name to its agreement with the original, None where it
+            is not known.
+        warnings: list of dicts to go before those found here.
+
+    Returns:
+        dict, ready to be written as JSON.
+    """
+    original, *mobiles = models
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        **{"tool": tool, "settings": settings, "device": device, "runtime": runtime, "models": models},
+        "pairs": [
+            {
+                "original": original["name"],
+                "mobile": mobile["name"],
+                "ratio": ratio(original, mobile),
+                "agreement": agreements.get(mobile["name"]),
+            }
+            for mobile in mobiles
+        ],
+    }
+    return {**report, "warnings": [*warnings, *find_warnings(report)]}
+
+
+def ratio(original, mobile):
+    """Latency of `mobile` over that of `original`: of medians, of means where no median is known."""
+    if original["blocks_ms"] and mobile["blocks_ms"]:
+        return {
+            "of": "median",
+            **latency_statistics.ratio_of_medians(original["blocks_ms"], mobile["blocks_ms"]),
+        }
+    for of, key in (("median", "p50"), ("mean", "mean")):
+        values = [model["latency_ms"][key] for model in (mobile, original)]
+        if all(values):
+            return {"of": of, "value": values[0] / values[1], **dict.fromkeys(("low", "high", "confidence"))}
+    raise InputError(f"neither median nor mean is known of both {original['name']} and {mobile['name']}")
+
+
+def warning(code, message, model=None):
+    """One entry of a report's `warnings`."""
+    return {"code": code, "model": model, "message": message}
+
+
+def find_warnings(report):
+    """What makes the numbers of a report less than they seem.
+
+    Args:
+        report: dict in the schema's form; `warnings` is not looked at.
+
+    Returns:
+        list of dicts `{code, model, message}`.
+    """
+    found = list(_device_warnings(report["device"]))
+    if report["runtime"]["debug_build"]:
+        found.append(
+            warning("debug_build", "measured by a debug build, which is slower than a release build")
+        )
+    for model in report["models"]:
+        found += _model_warnings(model)
+    for pair in report["pairs"]:
+        if pair["ratio"]["of"] == "mean":
+            message = "ratio of means, which one slow run can move: the median is not known"
+            found.append(warning("mean_compared", message, pair["mobile"]))
+    return found
+
+
+def _device_warnings(device):
+    if (device["other_load_cores"] or 0) > BUSY_CORES:
+        cores = f"{device['other_load_cores']:.1f} CPU cores"
+        yield warning("busy", f"other processes kept {cores} busy while measuring")
+    for when in ("before", "after"):
+        state = device[when]
+        if (state["thermal_status"] or 0) > 0:
+            yield warning(
+                "thermal", f"the device throttled {when} measuring, status {state['thermal_status']}"
+            )
+        if state["power_save"]:
+            yield warning("power_save", f"the device saved power {when} measuring")
+
+
+def _model_warnings(model):
+    name, latency, threads = model["name"], model["latency_ms"], model["threads"]
+    if latency["p50"] and latency["p90"] and latency["p90"] > NOISY * latency["p50"]:
+        spread = latency["p90"] / latency["p50"]
+        yield warning("noisy", f"one run in ten took {spread:.1f} times the median or longer", name)
+    if latency["p99"] is not None and latency["count"] < FEW_RUNS:
+        yield warning("few_runs", f"p99 of {latency['count']} runs is hardly more than their maximum", name)
+    asked, used, busy = threads["requested"], threads["used"], threads["busy_cores"]
+    if asked and used and asked != used:
+        yield warning("threads", f"{asked} threads were asked for, the runtime uses {used}", name)
+    elif asked and busy is not None and (busy > asked + 0.5 or busy < 1.2 < asked):
+        yield warning("threads", f"{asked} threads were asked for, {busy:.1f} CPU cores were busy", name)
+
+
+def check(report):
+    """Raises `ValueError` with the first fault unless `report` follows the schema."""
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    fault = jsonschema.exceptions.best_match(validator.iter_errors(report))
+    if fault is not None:
+        where = ".".join(map(str, fault.absolute_path)) or "the top"
+        raise InputError(f"it does not follow {SCHEMA.name}: at {where}, {fault.message[:200]}")

@@ -1,0 +1,173 @@
+"""How commands start and end."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from command_line import commands
+from hsvit_keras.backends import require_backend
+from hsvit_runtime.native_output import quietly
+
+
+def run(code, *arguments, **environment):
+    program = f"from training import commands\n{code}"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("error", ["ValueError", "FileNotFoundError", "ImportError"])
+def test_bad_input_is_one_line(error):
+    result = run(f"def main(_): raise {error}('what is wrong')\ncommands.run(main, uses_keras=False)")
+    assert result.returncode == 1
+    assert result.stderr == "error: what is wrong\n"
+
+
+def test_traceback_on_demand():
+    code = "def main(_): raise ValueError('what is wrong')\ncommands.run(main, uses_keras=False)"
+    assert "Traceback" in run(code, "--verbosity=1").stderr
+
+
+def test_our_mistakes_are_shown_whole():
+    result = run("def main(_): {}['key']\ncommands.run(main, uses_keras=False)")
+    assert result.returncode == 1
+    assert "Traceback" in result.stderr and "KeyError: 'key'" in result.stderr
+
+
+def test_unexpected_argument():
+    result = run("commands.run(print, uses_keras=False)", "model.keras")
+    assert result.returncode == 1
+    assert "unexpected argument 'model.keras'" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"]])
+def test_wrong_number_of_arguments(arguments):
+    result = run("commands.run(print, uses_keras=False, argument='file')", *arguments)
+    assert result.returncode == 1
+    assert f"needs one file, beside options written --name=value; received {arguments}" in result.stderr
+
+
+def test_options_may_stand_behind_the_argument():
+    result = run("commands.run(print, uses_keras=False, argument='file')", "a", "--verbosity=0")
+    assert (result.returncode, result.stdout) == (0, "['a']\n")
+
+
+def test_unknown_option():
+    result = run("commands.run(print, uses_keras=False)", "--nonsense=1")
+    assert result.returncode != 0
+    assert "Unknown command line flag 'nonsense'" in result.stderr
+
+
+def test_missing_option_is_one_line():
+    code = """
+from absl import flags
+flags.DEFINE_string("model", None, "A model.", required=True)
+commands.run(print, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == 1
+    assert result.stderr == "error: --model is needed; --help lists the options\n"
+
+
+def test_wrong_value_is_one_line():
+    code = """
+from absl import flags
+flags.DEFINE_integer("batch", 1, "Images.", lower_bound=1)
+commands.run(print, uses_keras=False)
+"""
+    result = run(code, "--batch=0")
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    assert "--batch=0" in result.stderr
+
+
+def test_help():
+    result = run("commands.run(print, uses_keras=False)", "--help")
+    assert result.stdout.strip()
+    assert "error" not in result.stderr
+
+
+def test_keras_starts_without_a_word():
+    code = "def main(_):\n    import keras\n    print(keras.backend.backend())\ncommands.run(main)"
+    result = run(code)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.strip() == os.environ.get("KERAS_BACKEND", "tensorflow")
+
+
+def test_a_backend_that_is_not_there():
+    result = run("commands.run(print)", KERAS_BACKEND="nonsense")
+    assert result.returncode == 1
+    assert "error: Keras cannot start on KERAS_BACKEND=nonsense" in result.stderr
+    assert result.stderr.rstrip().endswith("set the environment variable KERAS_BACKEND=tensorflow")
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_stopped_command_cleans_up(tmp_path, name, status):
+    code = f"""
+import os, signal, time
+from training import files
+def main(_):
+    with files.replacing({str(tmp_path / "a.txt")!r}):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(5)
+commands.run(main, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == status
+    assert "Traceback" not in result.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_require_backend():
+    import keras
+
+    here = keras.backend.backend()
+    require_backend("torch", here)
+    with pytest.raises(
+        ValueError, match=f"needs Keras on torch, and Keras runs on {here}: .*KERAS_BACKEND=torch"
+    ):
+        require_backend("torch")
+
+
+def test_numbers():
+    assert commands.numbers("mean", ["0.5"]) == 0.5
+    assert commands.numbers("mean", ["1", "2.5"]) == [1.0, 2.5]
+    with pytest.raises(ValueError, match="--mean takes numbers separated by commas; received 1,x"):
+        commands.numbers("mean", ["1", "x"])
+
+
+def test_quietly_hides_success_and_shows_failure(capfd):
+    with quietly():
+        os.write(2, b"chatter")
+    assert capfd.readouterr().err == ""
+    with pytest.raises(KeyError), quietly():
+        os.write(2, b"what happened")
+        raise KeyError
+    assert capfd.readouterr().err == "what happened"
+
+
+def test_ctrl_c_within_the_garbage_collector_is_not_lost():
+    """Python prints, and drops, an exception in a callback of its garbage collector; JAX has such one."""
+    code = """
+import gc, os, signal, time
+sent = []
+def callback(phase, info):
+    if not sent:
+        sent.append(os.kill(os.getpid(), signal.SIGINT))
+    for _ in range(1000): pass  # the handler runs here
+def main(_):
+    gc.callbacks.append(callback)
+    gc.collect()
+    time.sleep(10)
+    print("went on")
+commands.run(main, uses_keras=False)
+"""
+    result = run(code)
+    assert result.returncode == 130
+    assert result.stderr == "interrupted; nothing half-written was left\n" and result.stdout == ""

@@ -1,0 +1,100 @@
+"""Shows what an image set holds: `python -m training.data --data=NAME --data_dir=DIR`.
+
+Prints the images of each class and part. `--output=sheet.png` draws a contact sheet, with the numbers in
+sheet.json; `--verify` decodes every image and names those that cannot be read.
+"""
+
+import concurrent.futures
+import pathlib
+import sys
+
+import numpy as np
+from absl import flags
+
+from command_line import commands
+from data_sets.catalog import DATASETS, SPLITS, load_dataset
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import write_json
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    flags.DEFINE_string("data", "digits", f"The image set: {', '.join(DATASETS)}.")
+    flags.DEFINE_string("data_dir", None, "The folder with the set's official files.")
+    flags.DEFINE_string("output", None, "A .png file to draw a contact sheet to.")
+    flags.DEFINE_bool("verify", False, "Decode every image and name those that cannot be read.")
+
+
+def main(_):
+    output = pathlib.Path(FLAGS.output) if FLAGS.output else None
+    if output and output.suffix != ".png":
+        raise InputError(f"--output={output} must end in .png")
+    parts = {split: load_dataset(FLAGS.data, split, FLAGS.data_dir) for split in SPLITS}
+    summary = _summarize(parts)
+    _print_summary(summary)
+    if FLAGS.verify:
+        for dataset in parts.values():
+            _verify(dataset)
+    if output:
+        from data_sets import contact_sheet  # imports matplotlib
+
+        contact_sheet.draw(parts["train"], output)
+        write_json(output.with_suffix(".json"), summary)
+        print(f"wrote {output} and {output.with_suffix('.json')}")
+
+
+def _summarize(parts):
+    first = parts["train"]
+    return {
+        "name": first.name,
+        "image_shape": list(first.image_shape),
+        "class_names": list(first.class_names),
+        "images": {split: len(dataset) for split, dataset in parts.items()},
+        "images_per_class": {
+            split: np.bincount(dataset.labels, minlength=len(dataset.class_names)).tolist()
+            for split, dataset in parts.items()
+        },
+    }
+
+
+def _print_summary(summary):
+    height, width, channels = summary["image_shape"]
+    names = summary["class_names"]
+    colour = "RGB" if channels == 3 else "grey"
+    print(f"{summary['name']}: {height}x{width} pixels, {colour}, {len(names)} classes")
+    column = max(len(name) for name in (*names, "class"))
+    print(f"{'class':{column}} {'train':>8} {'test':>8}")
+    for name, *counts in zip(names, *summary["images_per_class"].values(), strict=True):
+        print(f"{name:{column}} {counts[0]:8,} {counts[1]:8,}")
+    print(f"{'all':{column}} {summary['images']['train']:8,} {summary['images']['test']:8,}")
+
+
+def _verify(dataset):
+    """Decodes every image; raises a ValueError that tells how many of them cannot be read."""
+
+    def error_of(index):
+        try:
+            dataset[index]
+        except OSError as error:
+            return str(error)
+
+    broken = 0
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done, error in enumerate(pool.map(error_of, range(len(dataset))), start=1):
+            if error:
+                broken += 1
+                print(error)
+            if sys.stdout.isatty() and (done % 1000 == 0 or done == len(dataset)):
+                end = "\n" if done == len(dataset) else "\r"
+                print(f"{dataset.split}: {done:,} of {len(dataset):,} images decoded", end=end, flush=True)
+    if broken:
+        raise InputError(
+            f"{broken} of the {len(dataset):,} images of the {dataset.split} part cannot be read"
+        )
+    print(f"{dataset.split}: all {len(dataset):,} images can be read")
+
+
+if __name__ == "__main__":
+    define_flags()
+    commands.run(main, uses_keras=False)

@@ -1,0 +1,74 @@
+"""A training config, checked and as plain values, before anything is built from it."""
+
+import json
+
+from hsvit_runtime.errors import InputError, MissingFileError
+from training.configs import hsvit_base
+
+DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
+
+# Which numbers are right for a key, in words and as a check.
+_RANGES = {
+    "batch_size": ("at least 1", lambda value: value >= 1),
+    "epochs": ("at least 1", lambda value: value >= 1),
+    "learning_rate": ("more than 0", lambda value: value > 0),
+    "warmup_epochs": ("at least 0", lambda value: value >= 0),
+    "weight_decay": ("at least 0", lambda value: value >= 0),
+    "label_smoothing": ("in [0, 1)", lambda value: 0 <= value < 1),
+    "seed": ("at least 0", lambda value: value >= 0),
+    "num_workers": ("at least 0", lambda value: value >= 0),
+    "dtype": (f"one of {', '.join(DTYPES)}", lambda value: value in DTYPES),
+}
+
+
+def plain(config):
+    """Gives a config as nested dicts, lists, numbers and strings: what its JSON file holds.
+
+    Args:
+        config: `ConfigDict` with the keys of `training/configs/hsvit_base.py`.
+
+    Raises:
+        ValueError: a key is unknown or missing, or a value is out of its range.
+        FileNotFoundError: the config file is not there.
+    """
+    if config is None:
+        raise InputError("--config is needed: a file such as training/configs/digits.py")
+    try:
+        values = json.loads(json.dumps(config.to_dict()))
+    except OSError as error:  # a file that is not there shows at the first use of what was in it
+        raise MissingFileError(f"--config: cannot be used: {str(error).splitlines()[-1].strip()}") from error
+    known = hsvit_base.get_config().keys()
+    for key in values:
+        if key not in known:
+            from hsvit_keras.models.registry import suggest  # it imports Keras, which takes seconds
+
+            raise InputError(f"the config has an unknown key {key!r}; {suggest(key, known)}")
+    for key in known:
+        if key not in values:
+            raise InputError(f"the config has no {key!r}; start it from hsvit_base.get_config()")
+    check(values)
+    return values
+
+
+def check(values):
+    """Raises `ValueError` if a value of a plain config is out of its range."""
+    for key, (words, is_right) in _RANGES.items():
+        if not is_right(values[key]):
+            raise InputError(f"config.{key} has to be {words}; received {values[key]!r}")
+    if values["warmup_epochs"] >= values["epochs"]:
+        raise InputError(
+            f"config.warmup_epochs has to be less than epochs; received "
+            f"warmup_epochs={values['warmup_epochs']}, epochs={values['epochs']}"
+        )
+
+
+def differences(one, other, prefix=""):
+    """Names what differs between two plain configs: list of (key, value of one, value of other)."""
+    found = []
+    for key in sorted({*one, *other}):
+        ours, theirs = one.get(key), other.get(key)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            found += differences(ours, theirs, f"{prefix}{key}.")
+        elif ours != theirs:
+            found.append((f"{prefix}{key}", ours, theirs))
+    return found
