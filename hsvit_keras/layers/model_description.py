@@ -13,7 +13,7 @@ class ModelDescription(keras.layers.Layer):
         task: str, a name of `hsvit_keras.tasks`, such as `"classification"`; None where nobody says.
         class_names: sequence of str, one for each index of the output's last axis, or None.
         data_set: str, the data set that the model was trained on, or None.
-        input_range: (low, high), the values that a black and a white pixel have in the model's input, or None.
+        input_range: (low, high), the values of a black and of a white pixel in the input, or None.
 
     Call arguments:
         outputs: Tensor of any shape.

@@ -23,7 +23,7 @@ from hsvit_keras.layers import (
     SoftmaxAttention,
     TokenRange,
 )
-from hsvit_keras.models.image_classifier import as_plain
+from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
 
 ATTENTION = {

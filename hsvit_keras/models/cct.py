@@ -12,7 +12,7 @@ from keras import layers
 
 from hsvit_keras.layers import PositionEmbedding, SequencePooling
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32.
@@ -26,7 +26,7 @@ TOKENIZER_FILTERS = 64
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class CompactTransformer(ImageClassifier):
+class CompactTransformer(ImageModel):
     """Compact convolutional transformer with a choice of attention, a Functional graph to logits.
 
     Args:

@@ -9,7 +9,7 @@ from keras import layers
 
 from hsvit_keras.layers import ChannelNormalization, SoftmaxAttention
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 from hsvit_runtime.errors import InputError
 
@@ -23,7 +23,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class ConvolutionalTransformer(ImageClassifier):
+class ConvolutionalTransformer(ImageModel):
     """Convolutional vision transformer with a choice of attention, a Functional graph to logits.
 
     Args:

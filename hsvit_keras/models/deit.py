@@ -11,7 +11,7 @@ the outputs of the layers `head` and `head_distillation`.
 import keras
 
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # d, h, e, r, I, p of the scaling paper: blocks, heads, dim of a head, ratio of the MLP, image, patch.
@@ -40,7 +40,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class VisionTransformer(ImageClassifier):
+class VisionTransformer(ImageModel):
     """Vision transformer of DeiT, plain or distilled, a Functional graph from images to logits.
 
     | model                     | input         | parameters | distilled  | MACs       | distilled MACs |

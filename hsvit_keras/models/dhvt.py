@@ -13,7 +13,7 @@ from keras import layers
 
 from hsvit_keras.layers import FirstToken, JoinTokens, PositionEmbedding, TokenRange
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Supplement, Table 11: image, classes, patch, heads, dim; 12 blocks. The models of Table 10, CIFAR-100 at
@@ -35,7 +35,7 @@ _PATCHES = {2: (1,), 4: (2, 1), 16: (8, 4, 2, 1)}
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class DHVT(ImageClassifier):
+class DHVT(ImageModel):
     """Dynamic hybrid vision transformer, a Functional graph from images to logits.
 
     | model              | input         | classes | parameters | MACs      |

@@ -9,12 +9,12 @@ from keras import layers
 
 from hsvit_keras.layers import FourierMixing
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class FNet2D(ImageClassifier):
+class FNet2D(ImageModel):
     """Fourier mixing of feature maps, a Functional graph from images to logits.
 
     Args:

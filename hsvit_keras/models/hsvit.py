@@ -15,7 +15,7 @@ from keras import layers
 
 from hsvit_keras.layers import FirstToken, GroupDropout, GroupLayerNormalization, TileTokens
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 from hsvit_runtime.errors import InputError
 
@@ -29,7 +29,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class HSViT(ImageClassifier):
+class HSViT(ImageModel):
     """Horizontally scalable vision transformer, a Functional graph from images to logits.
 
     | model        | input       | classes | parameters | MACs    |

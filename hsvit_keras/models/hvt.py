@@ -13,7 +13,7 @@ from keras import layers
 
 from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 from hsvit_runtime.errors import InputError
 
@@ -54,7 +54,7 @@ _POOLING = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class HVT(ImageClassifier):
+class HVT(ImageModel):
     """Hierarchical visual transformer, a Functional graph from images to logits.
 
     | model                 | classes | parameters  | MACs      |

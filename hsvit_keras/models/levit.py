@@ -9,7 +9,7 @@ import keras
 from keras import layers
 
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32, feed-forward of twice the dim.
@@ -22,7 +22,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class LeViT(ImageClassifier):
+class LeViT(ImageModel):
     """One-stage LeViT with a choice of attention, a Functional graph from images to logits.
 
     Args:

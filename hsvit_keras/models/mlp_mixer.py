@@ -8,12 +8,12 @@ import keras
 from keras import layers
 
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class MLPMixer(ImageClassifier):
+class MLPMixer(ImageModel):
     """MLP-Mixer, a Functional graph from images to logits.
 
     Args:

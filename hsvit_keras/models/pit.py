@@ -14,7 +14,7 @@ import keras
 
 from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 from hsvit_runtime.errors import InputError
 
@@ -33,7 +33,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class PoolingTransformer(ImageClassifier):
+class PoolingTransformer(ImageModel):
     """Pooling-based vision transformer, plain or distilled, a Functional graph from images to logits.
 
     | model              | input         | parameters | distilled  | MACs       | distilled MACs |

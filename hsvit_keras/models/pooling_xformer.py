@@ -8,7 +8,7 @@ the pooling of https://github.com/lucidrains/vit-pytorch, a depthwise convolutio
 import keras
 
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Table 5: two stages of two blocks, dim 128 and 256, 4 heads of 32 in both, feed-forward of 256.
@@ -20,7 +20,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class PoolingXFormer(ImageClassifier):
+class PoolingXFormer(ImageModel):
     """Pooling-based X-former, a Functional graph from images to logits.
 
     From stage to stage the map of tokens is halved and tokens get twice as long.

@@ -6,7 +6,7 @@ import fnmatch
 import inspect
 from collections.abc import Callable
 
-from hsvit_keras.models.image_classifier import as_plain
+from hsvit_keras.models.image_model import COMMON_ARGUMENTS, as_plain
 from hsvit_runtime.errors import InputError
 
 _VARIANTS = {}
@@ -63,7 +63,8 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         name: str, one of `list_models()`.
         input_shape: (height, width, channels) in pixels; the variant's own by default.
         num_classes: int; the variant's own by default.
-        **overrides: any other constructor argument of the variant's class.
+        **overrides: any other constructor argument of the variant's class, or of all models: `mean` and `std`
+            make a model of pixels, `class_names` and `data_set` travel in its file, see `ImageModel`.
 
     Returns:
         A `keras.Model` from images `(batch, height, width, channels)` to logits `(batch, num_classes)`.
@@ -75,9 +76,8 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
     if name not in _VARIANTS:
         raise InputError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
     variant = _VARIANTS[name]
-    known = [
-        argument for argument in inspect.signature(variant.model_class).parameters if argument != "kwargs"
-    ]
+    own = inspect.signature(variant.model_class).parameters
+    known = [*(argument for argument in own if argument != "kwargs"), *COMMON_ARGUMENTS]
     for argument in overrides:
         if argument not in known:
             raise TypeError(f"{name} has no argument {argument!r}; {suggest(argument, known)}")

@@ -10,7 +10,7 @@ that an answer does not depend on the rest of the batch; `batch_maximum` gives t
 import keras
 
 from hsvit_keras.models import blocks
-from hsvit_keras.models.image_classifier import ImageClassifier, constructor_arguments
+from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
 
 # Table 1: 4 blocks of dim 128, 4 heads of 32. The settings are those of the authors' files; for ViP the text
@@ -25,7 +25,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
-class VisionXFormer(ImageClassifier):
+class VisionXFormer(ImageModel):
     """Vision transformer with a choice of attention, a Functional graph from images to logits.
 
     Args:

@@ -18,7 +18,7 @@ class Segmentation(Task):
 
         if label_smoothing:
             raise InputError(
-                f"masks are not smoothed: label_smoothing has to be 0; received label_smoothing={label_smoothing}"
+                f"masks are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
             )
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

@@ -101,8 +101,8 @@ class Task:
             outputs: dict of the same names and shapes.
 
         Returns:
-            dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one vector;
-            1 when both are zero, 0 when only one is), `largest_output`, and what `agreement` names.
+            dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one
+            vector; 1 when both are zero, 0 when only one is), `largest_output`, and what `agreement` names.
         """
         pairs = _pairs(expected, outputs)
         return {

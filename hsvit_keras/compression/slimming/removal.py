@@ -10,7 +10,7 @@ from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, entry_worths, part_worths
 from hsvit_keras.models.blocks import check_choice
-from hsvit_keras.models.image_classifier import as_plain
+from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
 
 

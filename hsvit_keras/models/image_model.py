@@ -1,0 +1,110 @@
+"""What all families have in common: a Functional graph that remembers the arguments it was built from."""
+
+import contextlib
+
+import keras
+import numpy as np
+from keras import layers
+
+from hsvit_keras.layers import ModelDescription
+from hsvit_runtime.errors import InputError
+
+# Arguments of every family beside its own.
+COMMON_ARGUMENTS = ("mean", "std", "class_names", "data_set")
+
+
+class ImageModel(keras.Model):
+    """A Functional graph from images to logits, saved as the arguments of its constructor.
+
+    With `mean` and `std` the model takes pixels of 0 to 255 and normalizes them in its first layer; without
+    them it takes images as its authors' program does, usually normalized ones.
+
+    Args:
+        build: function from the image, a KerasTensor `(batch, height, width, channels)`, to the logits.
+        arguments: dict with every argument of the subclass's constructor, see `constructor_arguments`.
+            Each becomes an attribute, but for those that a model has already under that name
+            (`input_shape`, `dtype`, `name`).
+        mean: float or sequence of float, one a channel, subtracted from pixels of 0 to 1.
+        std: float or sequence of float, one a channel, which divides them after that.
+        class_names: sequence of str, the names of the classes, which travel in the model's file.
+        data_set: str, the name of the data set that the model is trained on, which travels there, too.
+
+    Raises:
+        InputError: `mean` and `std` do not fit the channels, or `class_names` the logits.
+    """
+
+    task = "classification"
+
+    def __init__(self, build, arguments, *, mean=None, std=None, class_names=None, data_set=None, **kwargs):
+        common = {"mean": mean, "std": std, "class_names": class_names, "data_set": data_set}
+        arguments = {**arguments, **{name: as_plain(value) for name, value in common.items()}}
+        with _layers_of(arguments["dtype"]):
+            image = keras.Input(arguments["input_shape"], name="image")
+            takes_pixels = mean is not None or std is not None
+            outputs = build(_normalized(image, mean, std) if takes_pixels else image)
+            if any(value is not None for value in common.values()):
+                _check_class_names(class_names, outputs)
+                described = {"task": self.task, "class_names": class_names, "data_set": data_set}
+                input_range = (0, 255) if takes_pixels else None
+                outputs = ModelDescription(**described, input_range=input_range, name="description")(outputs)
+        super().__init__(inputs=image, outputs=outputs, name=arguments["name"], **kwargs)
+        self._arguments = arguments
+        for name, value in arguments.items():
+            if not hasattr(ImageModel, name):
+                setattr(self, name, value)
+
+    def get_config(self):
+        return {**self._arguments, "dtype": self._arguments["dtype"].name, "trainable": self.trainable}
+
+
+def constructor_arguments(scope):
+    """The arguments of a constructor as plain values, the dtype as a policy.
+
+    Args:
+        scope: `locals()`, as the first thing that a constructor calls.
+    """
+    arguments = {name: value for name, value in scope.items() if name not in ("self", "kwargs", "__class__")}
+    arguments["dtype"] = keras.dtype_policies.get(arguments["dtype"] or keras.config.dtype_policy())
+    return {name: as_plain(value) for name, value in arguments.items()}
+
+
+def as_plain(value):
+    """NumPy's numbers as Python's, lists and arrays as tuples; anything else as it is."""
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _normalized(image, mean, std):
+    """Pixels of 0 to 255 as `(pixels / 255 - mean) / std`, in float32 whatever the policy."""
+    mean, std = (
+        np.asarray(default if value is None else value, "float64")
+        for value, default in ((mean, 0.0), (std, 1.0))
+    )
+    channels = image.shape[-1]
+    fit = all(values.size in (1, channels) and np.isfinite(values).all() for values in (mean, std))
+    if not fit or not (std > 0).all():
+        raise InputError(
+            f"mean and std have to be one number or one for each of the {channels} channels, std above 0; "
+            f"received mean={mean.tolist()}, std={std.tolist()}"
+        )
+    scale, offset = 1 / (255 * std), -mean / std
+    return layers.Rescaling(scale.tolist(), offset.tolist(), dtype="float32", name="normalization")(image)
+
+
+def _check_class_names(class_names, outputs):
+    if class_names is not None and len(class_names) != outputs.shape[-1]:
+        raise InputError(
+            f"class_names has to name each of the {outputs.shape[-1]} classes; "
+            f"received {len(class_names)} names"
+        )
+
+
+@contextlib.contextmanager
+def _layers_of(policy):
+    """Layers made inside have this dtype policy."""
+    outer = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(policy)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(outer)
