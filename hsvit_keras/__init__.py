@@ -1,5 +1,6 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
+from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
 from hsvit_keras.checkpoints import from_torch
 from hsvit_keras.compression import (
     SCHEMES,
@@ -33,6 +34,7 @@ from hsvit_keras.models import (
     create_model,
     list_models,
 )
+from hsvit_runtime.inspection import inspect as inspect_tflite
 
 __version__ = "0.1.0"
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
+    "Samples",
     "Scheme",
     "VisionTransformer",
     "VisionXFormer",
@@ -57,7 +60,9 @@ __all__ = [
     "create_model",
     "fold_batch_norm",
     "from_torch",
+    "inspect_tflite",
     "list_models",
+    "open_model",
     "prune",
     "quantize_aware",
     "remove_quantization",
@@ -65,4 +70,6 @@ __all__ = [
     "slim",
     "slimmable_parts",
     "sparsity_report",
+    "to_onnx",
+    "to_tflite",
 ]

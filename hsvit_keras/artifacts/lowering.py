@@ -1,6 +1,6 @@
 """The pass to the inference form: the same answers, written as phones compute them fast.
 
-- the batch is fixed, everything is float32, batch normalization is folded;
+- the batch is fixed, everything is float32, batch normalization and that of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
@@ -10,30 +10,25 @@
 """
 
 import keras
-import numpy as np
 import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
-from hsvit_keras.compression import fold_batch_norm
+from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
-from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import Graph, rewrite
-from hsvit_keras.layers import SoftmaxAttention
+from hsvit_keras.layers import ModelDescription, SoftmaxAttention
 
 _GROUP_DENSE = "bngi,gio->bngo"
 
 
-def lower(model, batch_size=1, mean=None, std=None):
+def lower(model, batch_size=1):
     """The inference form of a model.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
         batch_size: int, images at a time.
-        mean: float or sequence of float, one a channel, in units of 0..1. With `mean` and `std` the
-            graph takes pixels of 0..255 and computes `(pixels / 255 - mean) / std` itself.
-        std: the same for the divisor.
 
     Returns:
         A `keras.Model` that answers as `model` does in inference, up to float32 rounding.
@@ -42,29 +37,17 @@ def lower(model, batch_size=1, mean=None, std=None):
         ValueError: `model` has no graph that could be followed, or ranges that were never set.
     """
     integer.check_ranges(model)
-    model = compute_first_tokens_alone(fold_batch_norm(model))
-    return _to_inference_layers(model, batch_size, _normalization(mean, std, is_quantized(model)))
+    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model)))
+    return _to_inference_layers(model, batch_size)
 
 
-def _normalization(mean, std, rounded):
-    """The function from pixels to normalized images, None without one; pixels may be rounded to integers."""
-    if mean is None and std is None:
-        return None
-    mean, std = np.asarray(0.0 if mean is None else mean), np.asarray(1.0 if std is None else std)
-    scale, offset = 1 / (255 * std), -mean / std
-    normalize = layers.Rescaling(scale.tolist(), offset.tolist(), name="normalization")
-    pixels = integer.ConstantRange(0.0, 255.0, name="pixels_range")
-    return (lambda tensor: normalize(pixels(tensor))) if rounded else normalize
-
-
-def _to_inference_layers(model, batch_size, normalization):
+def _to_inference_layers(model, batch_size):
     graph = Graph(model)
     without_bias = _key_projections(graph)
     barriers = {layer.name for layer in graph.model.layers if integer.needs_barrier(layer, graph)}
-    normalized = {}
 
     def replace(layer):
-        if constant := integer.constant_form(layer):
+        if constant := integer.constant_form(layer, graph):
             return constant, []
         stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
@@ -79,16 +62,9 @@ def _to_inference_layers(model, batch_size, normalization):
             return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
         return type(stock).from_config(config), weights
 
-    def normalize(tensor):
-        if not isinstance(tensor._keras_history.operation, layers.InputLayer):
-            return tensor
-        if tensor.name not in normalized:
-            normalized[tensor.name] = normalization(tensor)
-        return normalized[tensor.name]
-
     def call(layer, *args, **kwargs):
-        if normalization:
-            args = keras.tree.map_structure(normalize, args)
+        if isinstance(layer, ModelDescription):
+            return args[0]
         if layer.name in barriers:
             args = integer.put_barriers(layer, args)
         return layer(*args, **kwargs)
