@@ -1,6 +1,7 @@
-"""The pass to the inference form: the same answers, written as phones compute them fast.
+"""The pass to the inference form: the same outputs, written as phones compute them fast.
 
-- the batch is fixed, everything is float32, batch normalization and that of pixels are folded;
+- the batch is fixed, or free where that is asked for; everything is float32;
+- batch normalization and the normalization of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
@@ -28,10 +29,11 @@ def lower(model, batch_size=1):
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
-        batch_size: int, images at a time.
+        batch_size: int, samples at a time; None keeps the model's own batch, a free one unless its input
+            fixes it.
 
     Returns:
-        A `keras.Model` that answers as `model` does in inference, up to float32 rounding.
+        A `keras.Model` with the outputs of `model` in inference, up to float32 rounding.
 
     Raises:
         ValueError: `model` has no graph that could be followed, or ranges that were never set.
@@ -101,7 +103,7 @@ class GroupedProjection(layers.Layer):
     """A Dense layer for each group, as one grouped 1 x 1 convolution over the tokens.
 
     Call arguments:
-        tokens: Tensor of shape `(batch, tokens, groups, inputs)`, the batch fixed.
+        tokens: Tensor of shape `(batch, tokens, groups, inputs)`.
 
     Returns:
         Tensor of shape `(batch, tokens, groups, units)`.
@@ -130,6 +132,7 @@ class GroupedProjection(layers.Layer):
 
     def call(self, tokens):
         batch, count, groups, inputs = tokens.shape
+        batch = _size(batch)
         column = tf.reshape(tokens, (batch, count, 1, groups * inputs))
         column = tf.nn.conv2d(column, tf.convert_to_tensor(self.kernel), 1, "VALID")
         if self.use_bias:
@@ -148,7 +151,7 @@ class SkippingMaxPooling2D(layers.Layer):
     """Max pooling with strides of at least the window: drops the skipped pixels, then pools without gaps.
 
     Call arguments:
-        maps: Tensor of shape `(batch, height, width, channels)`, the batch fixed.
+        maps: Tensor of shape `(batch, height, width, channels)`.
 
     Returns:
         Tensor of shape `(batch, pooled height, pooled width, channels)`.
@@ -164,12 +167,12 @@ class SkippingMaxPooling2D(layers.Layer):
         (rows, row_stride), (columns, column_stride) = zip(self.pool_size, self.strides, strict=True)
         _, down, across, _ = self.compute_output_shape(maps.shape)
         maps = _resize(maps, 1, down * row_stride)
-        maps = tf.reshape(maps, (batch * down, row_stride, width, channels))
+        maps = tf.reshape(maps, (_size(batch, down), row_stride, width, channels))
         maps = _resize(maps, 1, rows)
         maps = _resize(maps, 2, across * column_stride)
-        maps = tf.reshape(maps, (batch * down * rows, across, column_stride, channels))
+        maps = tf.reshape(maps, (_size(batch, down * rows), across, column_stride, channels))
         maps = _resize(maps, 2, columns)
-        maps = tf.reshape(maps, (batch, down * rows, across * columns, channels))
+        maps = tf.reshape(maps, (_size(batch), down * rows, across * columns, channels))
         return tf.nn.max_pool2d(maps, self.pool_size, self.pool_size, "VALID")
 
     def compute_output_shape(self, input_shape):
@@ -190,4 +193,9 @@ def _resize(maps, axis, size):
     if shape[axis] < size:
         return tf.pad(maps, [(0, size - n if i == axis else 0) for i, n in enumerate(shape)])
     cut = [size if i == axis else n for i, n in enumerate(shape)]
-    return tf.slice(maps, [0] * 4, cut) if cut != shape else maps
+    return tf.slice(maps, [0] * 4, [_size(n) for n in cut]) if cut != shape else maps
+
+
+def _size(axis, factor=1):
+    """The product as `tf.reshape` and `tf.slice` take it: -1 where the size of the axis is free."""
+    return -1 if axis is None else axis * factor
