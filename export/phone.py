@@ -40,9 +40,7 @@ def define_flags():
         "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
     )
     flags.DEFINE_integer("runs", None, "Timed runs in a block, as --blocks.", lower_bound=1)
-    flags.DEFINE_integer(
-        "warmup", None, "Warm-up runs before each block, as --blocks.", lower_bound=0
-    )
+    flags.DEFINE_integer("warmup", None, "Warm-up runs before each block, as --blocks.", lower_bound=0)
     flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
     flags.DEFINE_enum(
         "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
