@@ -43,8 +43,9 @@ class Segmentation(Task):
         return {"log_probabilities": log_probabilities(only(outputs), probabilities, floor)}
 
     def compare(self, expected, outputs):
+        agreement = super().compare(expected, outputs)
         same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**super().compare(expected, outputs), self.agreement.name: float(same)}
+        return {**agreement, self.agreement.name: float(same)}
 
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 4:
