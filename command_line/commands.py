@@ -21,30 +21,31 @@ from hsvit_runtime.native_output import quietly
 def run(main, uses_keras=True, argument=None):
     """Runs `main(arguments)` under absl flags.
 
-    Bad input (`ValueError`, `OSError`, a missing optional package) ends the process with one line
-    on standard error and status 1; `--verbosity=1` adds the traceback. Ctrl-C ends it with status 130.
+    What the user did wrong (`InputError`, or an `OSError` that names a file) ends the process with one line
+    on standard error and status 1; `--verbosity=1` adds the traceback. Any other exception is a bug and
+    shows its traceback. Ctrl-C ends the process with status 130.
 
     Args:
         main: function that takes the list of arguments that are no flags.
-        uses_keras: bool, whether to import Keras first, without what its native libraries have to say.
-        argument: str, what the one such argument is; there is none by default.
+        uses_keras: bool, whether to import Keras first, without the messages of its native libraries.
+        argument: str, what the one argument is that the command takes; by default it takes none.
     """
 
     def guarded(argv):
         arguments = argv[1:]
         if argument and len(arguments) != 1:
-            sys.exit(
-                f"error: needs one {argument}, beside options written --name=value; received {arguments}"
-            )
+            sys.exit(f"error: needs one {argument}; options are written --name=value; received {arguments}")
         if arguments and not argument:
             sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
         try:
             if uses_keras:
                 import_keras()
             return main(arguments)
-        except (ValueError, OSError, ImportError) as error:
+        except (InputError, OSError) as error:
+            if not isinstance(error, InputError) and error.filename is None:
+                raise
             logging.debug("where it happened", exc_info=True)
-            sys.exit(f"error: {error}")
+            sys.exit(f"error: {_message(error)}")
         except KeyboardInterrupt:
             print("interrupted; nothing half-written was left", file=sys.stderr)
             sys.exit(130)
@@ -59,8 +60,18 @@ def run(main, uses_keras=True, argument=None):
         _leave(end.code)
 
 
+def _message(error):
+    """The error in one line; Python's own errors about files as "name: reason"."""
+    if isinstance(error, InputError):
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
+
+
 def _raise_on(signal_number, error):
-    """Raises an error when the signal comes; after a callback of the garbage collector, where it is lost."""
+    """Raises `error` when the signal comes.
+
+    Within a callback of the garbage collector, where Python would drop it, the handler runs again later.
+    """
 
     def handler(_, frame):
         callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
@@ -75,8 +86,8 @@ def _raise_on(signal_number, error):
 def _leave(code):
     """Ends the process as `sys.exit(code)` does, but leaves its memory to the system.
 
-    Where training was broken off, TensorFlow's threads still ask Python for batches, and would wait
-    forever for an interpreter that takes itself apart.
+    After an interrupted training, TensorFlow's threads still ask Python for batches, and would wait forever
+    while the interpreter shuts down.
     """
     if isinstance(code, str):
         print(code, file=sys.stderr)
@@ -99,7 +110,7 @@ def _parse_flags(argv):
 
 
 def import_keras():
-    """Imports Keras without what its native libraries have to say.
+    """Imports Keras without the messages of its native libraries.
 
     Raises:
         ImportError: Keras cannot start on its backend; the message names it and what would be right.

@@ -1,5 +1,6 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
+from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
 from hsvit_keras.checkpoints import from_torch
 from hsvit_keras.compression import (
     SCHEMES,
@@ -34,6 +35,7 @@ from hsvit_keras.models import (
     create_model,
     list_models,
 )
+from hsvit_runtime.inspection import inspect as inspect_tflite
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
+    "Samples",
     "Scheme",
     "UNet",
     "VisionTransformer",
@@ -59,7 +62,9 @@ __all__ = [
     "create_model",
     "fold_batch_norm",
     "from_torch",
+    "inspect_tflite",
     "list_models",
+    "open_model",
     "prune",
     "quantize_aware",
     "remove_quantization",
@@ -67,4 +72,6 @@ __all__ = [
     "slim",
     "slimmable_parts",
     "sparsity_report",
+    "to_onnx",
+    "to_tflite",
 ]

@@ -73,7 +73,7 @@ class Runnable(abc.ABC):
     description: Description
     runtime: dict
     threads_used: int | None = None
-    delegation: dict = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))  # noqa: RUF012
+    delegation: dict = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))
     init_ms: float | None = None
 
     @abc.abstractmethod

@@ -66,6 +66,7 @@ SCHEMES = {
             ours.ClassToken: quantized.QuantizedClassToken,
             ours.PositionEmbedding: quantized.QuantizedPositionEmbedding,
             ours.JoinTokens: ours.JoinTokens,
+            ours.Shift: ours.Shift,
             layers.Add: layers.Add,
             layers.Concatenate: layers.Concatenate,
             layers.Multiply: layers.Multiply,

@@ -15,6 +15,7 @@ from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
 from hsvit_keras.layers.sequence_pooling import SequencePooling
+from hsvit_keras.layers.shift import Shift
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
 from hsvit_keras.layers.token_range import TokenRange
@@ -35,6 +36,7 @@ __all__ = [
     "PositionEmbedding",
     "RotaryEmbedding",
     "SequencePooling",
+    "Shift",
     "SoftmaxAttention",
     "TileTokens",
     "TokenRange",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Measure, Task, only
+from hsvit_keras.tasks.task import Measure, Task, log_probabilities, only
 from hsvit_runtime.errors import InputError
 
 
@@ -39,9 +39,13 @@ class Segmentation(Task):
         logits = only(outputs)
         return {self.metric.name: _mean_iou(np.asarray(labels), logits.argmax(-1), logits.shape[-1])}
 
+    def comparable(self, outputs, probabilities=False, floor=1e-30):
+        return {"log_probabilities": log_probabilities(only(outputs), probabilities, floor)}
+
     def compare(self, expected, outputs):
+        agreement = super().compare(expected, outputs)
         same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**super().compare(expected, outputs), self.agreement.name: float(same)}
+        return {**agreement, self.agreement.name: float(same)}
 
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 4:

@@ -93,12 +93,25 @@ class Task:
         """
         return {}
 
+    def comparable(self, outputs, probabilities=False, floor=1e-30):
+        """Outputs in a form in which logits and probabilities of one model are the same numbers.
+
+        Args:
+            outputs: dict from name to array (count, ...).
+            probabilities: bool, whether a softmax stands behind the logits.
+            floor: float, the smallest probability that is told from 0.
+
+        Returns:
+            dict from name to array (count, ...).
+        """
+        return outputs
+
     def compare(self, expected, outputs):
         """How near two models' outputs are.
 
         Args:
-            expected: dict from name to array (count, ...), the original's.
-            outputs: dict of the same names and shapes.
+            expected: dict from name to array (count, ...), the original's, as `comparable` gives it.
+            outputs: dict of the same names and shapes, likewise.
 
         Returns:
             dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one
@@ -164,3 +177,13 @@ def _pairs(expected, outputs):
 def _cosine(one, other):
     lengths = np.linalg.norm(one) * np.linalg.norm(other)
     return float(np.sum(one * other) / lengths) if lengths else float(np.array_equal(one, other))
+
+
+def log_probabilities(outputs, probabilities, floor):
+    """Logarithms of probabilities on the last axis, less their mean: what a common offset does not change."""
+    numbers = np.asarray(outputs, "float64")
+    if not probabilities:
+        shifted = numbers - numbers.max(-1, keepdims=True)
+        numbers = np.exp(shifted) / np.exp(shifted).sum(-1, keepdims=True)
+    logs = np.log(np.maximum(numbers, floor))
+    return logs - logs.mean(-1, keepdims=True)

@@ -6,13 +6,15 @@ import sys
 
 import pytest
 
-from command_line import commands
+from command_line import commands, model_data
 from hsvit_keras.backends import require_backend
+from hsvit_runtime.description import Description
+from hsvit_runtime.errors import InputError
 from hsvit_runtime.native_output import quietly
 
 
 def run(code, *arguments, **environment):
-    program = f"from training import commands\n{code}"
+    program = f"from command_line import commands\nfrom hsvit_runtime.errors import *\n{code}"
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         env={**os.environ, **environment},
@@ -22,22 +24,32 @@ def run(code, *arguments, **environment):
     )
 
 
-@pytest.mark.parametrize("error", ["ValueError", "FileNotFoundError", "ImportError"])
-def test_bad_input_is_one_line(error):
+@pytest.mark.parametrize("error", ["InputError", "MissingFileError", "MissingPackageError"])
+def test_what_the_user_did_wrong_is_one_line(error):
     result = run(f"def main(_): raise {error}('what is wrong')\ncommands.run(main, uses_keras=False)")
     assert result.returncode == 1
     assert result.stderr == "error: what is wrong\n"
 
 
+def test_an_error_about_a_file_is_one_line(tmp_path):
+    path = tmp_path / "none" / "file"
+    result = run(f"def main(_): open({str(path)!r})\ncommands.run(main, uses_keras=False)")
+    assert result.returncode == 1
+    assert result.stderr == f"error: {path}: No such file or directory\n"
+
+
 def test_traceback_on_demand():
-    code = "def main(_): raise ValueError('what is wrong')\ncommands.run(main, uses_keras=False)"
+    code = "def main(_): raise InputError('what is wrong')\ncommands.run(main, uses_keras=False)"
     assert "Traceback" in run(code, "--verbosity=1").stderr
 
 
-def test_our_mistakes_are_shown_whole():
-    result = run("def main(_): {}['key']\ncommands.run(main, uses_keras=False)")
+@pytest.mark.parametrize(
+    "error", ["KeyError('key')", "ValueError('bad')", "OSError('no file')", "ImportError('name')"]
+)
+def test_a_bug_shows_its_traceback(error):
+    result = run(f"def main(_): raise {error}\ncommands.run(main, uses_keras=False)")
     assert result.returncode == 1
-    assert "Traceback" in result.stderr and "KeyError: 'key'" in result.stderr
+    assert "Traceback" in result.stderr and error.partition("(")[0] in result.stderr
 
 
 def test_unexpected_argument():
@@ -50,7 +62,7 @@ def test_unexpected_argument():
 def test_wrong_number_of_arguments(arguments):
     result = run("commands.run(print, uses_keras=False, argument='file')", *arguments)
     assert result.returncode == 1
-    assert f"needs one file, beside options written --name=value; received {arguments}" in result.stderr
+    assert f"needs one file; options are written --name=value; received {arguments}" in result.stderr
 
 
 def test_options_may_stand_behind_the_argument():
@@ -111,7 +123,7 @@ def test_a_backend_that_is_not_there():
 def test_a_stopped_command_cleans_up(tmp_path, name, status):
     code = f"""
 import os, signal, time
-from training import files
+from hsvit_runtime import files
 def main(_):
     with files.replacing({str(tmp_path / "a.txt")!r}):
         os.kill(os.getpid(), signal.{name})
@@ -140,6 +152,36 @@ def test_numbers():
     assert commands.numbers("mean", ["1", "2.5"]) == [1.0, 2.5]
     with pytest.raises(ValueError, match="--mean takes numbers separated by commas; received 1,x"):
         commands.numbers("mean", ["1", "x"])
+
+
+PIXELS = Description(data_set="digits", input_range=(0, 255))
+
+
+def test_the_data_set_is_the_models_own_or_has_to_be_named():
+    assert model_data.data_set_of(PIXELS) == "digits"
+    for description in (PIXELS, Description()):
+        assert model_data.data_set_of(description, "cifar10") == "cifar10"
+    with pytest.raises(
+        InputError, match="the model does not say its data set: name it by --data, one of digits"
+    ):
+        model_data.data_set_of(Description())
+
+
+def test_the_input_range_is_the_models_own_or_has_to_be_given():
+    assert model_data.input_range_of(PIXELS) == model_data.input_range_of(PIXELS, ["0", "255"]) == (0, 255)
+    assert model_data.input_range_of(Description(), ["-1", "1"]) == (-1, 1)
+    with pytest.raises(InputError, match="give those of black and white by --input_range, such as 0,255"):
+        model_data.input_range_of(Description())
+    with pytest.raises(
+        InputError, match="--input_range=0,1 contradicts the model, whose pixels are from 0,255"
+    ):
+        model_data.input_range_of(PIXELS, ["0", "1"])
+
+
+@pytest.mark.parametrize("given", [["1"], ["1", "1"], ["0", "1", "2"], ["low", "high"]])
+def test_what_is_no_input_range_is_named(given):
+    with pytest.raises(InputError, match=f"--input_range takes .*; received {','.join(given)}"):
+        model_data.input_range_of(Description(), given)
 
 
 def test_quietly_hides_success_and_shows_failure(capfd):

@@ -1,0 +1,75 @@
+"""Which data a command prepares for a model: what the model says, or what flags say where it says nothing."""
+
+from absl import flags
+
+from command_line import commands
+from data_sets.catalog import DATASETS
+from hsvit_runtime.errors import InputError
+
+
+def define_flags():
+    """Defines `--data`, `--data_dir` and `--input_range`."""
+    flags.DEFINE_string("data", None, f"Data set, by default the model's own: {', '.join(DATASETS)}.")
+    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    flags.DEFINE_list(
+        "input_range",
+        None,
+        "Values of a black and of a white pixel in the model's input, such as 0,255 or -1,1; needed only for "
+        "a model that does not say them.",
+    )
+
+
+def data_set_of(description, named=None, option="--data"):
+    """The name of the data set to use.
+
+    Args:
+        description: `hsvit_runtime.description.Description` of the model.
+        named: str, what the user asks for, or None.
+        option: str, how the user names it, for the error.
+
+    Returns:
+        str.
+
+    Raises:
+        InputError: neither says it.
+    """
+    if named is None and description.data_set is None:
+        raise InputError(
+            f"the model does not say its data set: name it by {option}, one of {', '.join(DATASETS)}"
+        )
+    return description.data_set if named is None else named
+
+
+def input_range_of(description, given=None, option="--input_range"):
+    """The values that a black and a white pixel have in a model's input.
+
+    Args:
+        description: `hsvit_runtime.description.Description` of the model.
+        given: sequence of numbers, or of texts as a flag gives them; None where the user says nothing.
+        option: str, how the user says them, for the error.
+
+    Returns:
+        (low, high), two different floats.
+
+    Raises:
+        InputError: neither says them, they contradict each other, or `given` is no range.
+    """
+    if given is None and description.input_range is None:
+        raise InputError(
+            "the model does not say which values its pixels have: give those of black and white by "
+            f"{option}, such as 0,255 or 0,1 or -1,1"
+        )
+    said = description.input_range
+    values = said if given is None else commands.numbers(option.removeprefix("--"), list(given))
+    if not isinstance(values, list | tuple) or len(values) != 2 or values[0] == values[1]:
+        raise InputError(f"{option} takes two different numbers, such as 0,255; received {_shown(given)}")
+    values = tuple(map(float, values))
+    if said is not None and values != tuple(map(float, said)):
+        raise InputError(
+            f"{option}={_shown(given)} contradicts the model, whose pixels are from {_shown(said)}"
+        )
+    return values
+
+
+def _shown(values):
+    return ",".join(value if isinstance(value, str) else f"{value:g}" for value in values)

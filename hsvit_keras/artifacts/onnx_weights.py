@@ -1,0 +1,138 @@
+"""How an ONNX graph stores its weights: in half precision, or as 8-bit integers.
+
+Each weight keeps its name: a node in front of the graph computes the float32 values from what is stored.
+"""
+
+import numpy as np
+
+from hsvit_runtime.errors import InputError
+
+# Smaller constants save few bytes, and one of them may be an epsilon that half precision rounds to zero.
+_SMALLEST = 32
+_WITH_KERNELS = ("Conv", "Gemm", "MatMul", "Einsum")
+# Operations that move values without computing new ones: what is on a grid of 8 bits stays on it.
+_MOVING = (
+    "Flatten", "Identity", "MaxPool", "Pad", "ReduceMax", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze",
+)  # fmt: skip
+
+
+def store_as_float16(graph):
+    """Stores weights in half precision; a runtime casts them to float32 once, when it loads the file.
+
+    Args:
+        graph: `onnx.GraphProto`, which is changed.
+
+    Raises:
+        InputError: a weight is too large for half precision.
+    """
+    from onnx import TensorProto, helper, numpy_helper
+
+    casts = []
+    for tensor in graph.initializer:
+        values = numpy_helper.to_array(tensor)
+        if values.dtype != np.float32 or values.size < _SMALLEST:
+            continue
+        largest = np.abs(values).max()
+        if largest > np.finfo("float16").max:
+            raise InputError(f"float16 cannot hold the weight {tensor.name!r}: {largest:.3g} is above 65504")
+        stored = f"{tensor.name}_float16"
+        casts.append(helper.make_node("Cast", [stored], [tensor.name], stored, to=TensorProto.FLOAT))
+        tensor.CopyFrom(numpy_helper.from_array(values.astype("float16"), stored))
+    _put_in_front(graph, casts)
+
+
+def store_as_integers(graph):
+    """Stores the kernels that meet quantized activations as integers of -127 to 127.
+
+    The scales are those of `hsvit_keras.compression.quantized_layers.RoundedKernel`, one for each output
+    channel. Biases stay float: ONNX Runtime rounds them to 32 bits itself where it computes with integers.
+
+    Args:
+        graph: `onnx.GraphProto`, which is changed.
+    """
+    from onnx import helper, numpy_helper
+
+    producers = {name: node for node in graph.node for name in node.output}
+    kernels = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    nodes, stored = [], set()
+    for node in graph.node:
+        position = _kernel_position(node, kernels)
+        if position is None or not _is_quantized(node.input[1 - position], producers):
+            continue
+        kernel = kernels[node.input[position]]
+        axis = _channel_axis(node, position, kernel.ndim)
+        name = f"{node.input[position]}_channels{axis}"
+        node.input[position] = name
+        if name in stored:
+            continue
+        stored.add(name)
+        integers, scale = _rounded(kernel, axis)
+        parts = {"integers": integers, "scale": scale, "zero_point": np.zeros(len(scale), "int8")}
+        graph.initializer.extend(
+            numpy_helper.from_array(values, f"{name}_{part}") for part, values in parts.items()
+        )
+        inputs = [f"{name}_{part}" for part in parts]
+        nodes.append(helper.make_node("DequantizeLinear", inputs, [name], f"{name}_dequantize", axis=axis))
+    _put_in_front(graph, nodes)
+    _drop_unread(graph)
+
+
+def _kernel_position(node, constants):
+    """Which input of a node is a constant kernel; None where none is."""
+    if node.op_type not in _WITH_KERNELS or len(node.input) < 2:
+        return None
+    positions = (1,) if node.op_type in ("Conv", "Gemm") else (1, 0)
+    return next((i for i in positions if node.input[i] in constants), None)
+
+
+def _is_quantized(name, producers):
+    """Whether a tensor holds the values of 8-bit integers."""
+    node = producers.get(name)
+    while node is not None and node.op_type in _MOVING:
+        node = producers.get(node.input[0])
+    return node is not None and node.op_type == "DequantizeLinear"
+
+
+def _channel_axis(node, position, rank):
+    """The one axis of a kernel that is not summed over.
+
+    Raises:
+        InputError: the kernel has several of them.
+    """
+    attributes = {attribute.name: attribute for attribute in node.attribute}
+    if node.op_type == "Conv":
+        return 0
+    if node.op_type == "Gemm":
+        return 0 if "transB" in attributes and attributes["transB"].i else 1
+    if node.op_type == "MatMul":
+        summed = {rank - 2 if position else rank - 1}
+    else:
+        inputs, outputs = attributes["equation"].s.decode().replace(" ", "").split("->")
+        letters = inputs.split(",")[position]
+        summed = {axis for axis, letter in enumerate(letters) if letter not in outputs}
+    axes = set(range(rank)) - summed
+    if len(axes) != 1:
+        raise InputError(
+            f"ONNX holds 8-bit kernels with one axis of output channels; that of {node.name!r} has {len(axes)}"
+        )
+    return axes.pop()
+
+
+def _rounded(kernel, axis):
+    """The integers of a kernel and the scale of each channel."""
+    others = tuple(i for i in range(kernel.ndim) if i != axis)
+    scale = np.maximum(np.abs(kernel).max(others, keepdims=True), np.float32(1e-20)) / np.float32(127)
+    return np.rint(kernel / scale).astype("int8"), scale.reshape(-1)
+
+
+def _put_in_front(graph, nodes):
+    nodes = [*nodes, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
+def _drop_unread(graph):
+    read = {name for node in graph.node for name in node.input}
+    kept = [tensor for tensor in graph.initializer if tensor.name in read]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
