@@ -1,6 +1,6 @@
 """How much a model computes: the multiply-adds of its convolutions and matrix products.
 
-Nothing has to be known of a layer: each is asked to compute with symbolic tensors, and leaves its operations.
+Each layer computes with symbolic tensors, which record the operations: new layers need no rule of their own.
 """
 
 import math
@@ -36,22 +36,24 @@ def count_multiply_adds(model):
 
 
 def _computing(layer, nodes, counts):
-    """Has a layer compute where it would only tell the shape of its answer; collects its operations."""
+    """Makes a layer's symbolic call compute with `keras.ops`, and collects the operations of that."""
 
     def call(*args, **kwargs):
+        if isinstance(layer, keras.layers.Rescaling):  # it calls the backend itself, on real tensors only
+            return keras.KerasTensor(args[0].shape, layer.compute_dtype)
         if getattr(layer, "groups", 1) > 1:  # Keras' symbolic convolution knows no groups
-            answer = keras.KerasTensor(layer.compute_output_shape(args[0].shape))
-            counts.append(math.prod((*answer.shape, *layer.kernel.shape[:-1])))
-            return answer
-        answer = layer.call(*args, **kwargs)
-        waiting = keras.tree.flatten(answer)
+            output = keras.KerasTensor(layer.compute_output_shape(args[0].shape))
+            counts.append(math.prod((*output.shape, *layer.kernel.shape[:-1])))
+            return output
+        outputs = layer.call(*args, **kwargs)
+        waiting = keras.tree.flatten(outputs)
         while waiting:
             operation, node_index, _ = getattr(waiting.pop(), "_keras_history", (None, 0, 0))
             if operation is not None and not isinstance(operation, keras.Layer):
                 node = operation._inbound_nodes[node_index]
                 nodes[id(node)] = node
                 waiting += node.arguments.keras_tensors
-        return answer
+        return outputs
 
     return call
 
