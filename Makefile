@@ -99,7 +99,7 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,scaling,horizontal,test]"
 	@touch $@
 
-# MediaPipe, which tests read our files with, wants other versions of NumPy and of OpenCV than the rest.
+# MediaPipe, which the tests open artifacts with, takes 650 MB and limits the versions of TensorFlow's packages.
 setup-mediapipe: $(MEDIAPIPE_VENV)/installed
 
 $(MEDIAPIPE_VENV)/installed:

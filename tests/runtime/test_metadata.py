@@ -31,7 +31,7 @@ from hsvit_runtime.tflite_model import TFLiteModel
 from tests.runtime.litert.builder import Builder
 
 ROOT = pathlib.Path(__file__).parents[2]
-MEDIAPIPE = ROOT / ".venv-mediapipe/bin/python"
+MEDIAPIPE = ROOT / ".venv-mediapipe"
 CLASSES = ("ant", "bee", "crab", "dög")
 DESCRIPTION = Description("classification", CLASSES, "zoo", (0.0, 255.0), probabilities=True)
 FACTS = {"name": "Zoo", "summary": "Tells animals.", "version": "3", "author": "We", "licence": "Apache-2.0"}
@@ -459,7 +459,7 @@ def test_description_and_labels_are_read_back(described, tmp_path, preset):
 
 # ---- MediaPipe -------------------------------------------------------------------------------------
 needs_mediapipe = pytest.mark.skipif(
-    not MEDIAPIPE.exists(), reason="needs the environment that `make setup-mediapipe` sets up"
+    not (MEDIAPIPE / "installed").exists(), reason="needs the environment that `make setup-mediapipe` sets up"
 )
 
 
@@ -472,7 +472,7 @@ def seen_by_mediapipe(described, tmp_path_factory):
         (folder / f"{name}.tflite").write_bytes(content)
     np.save(folder / "images.npy", IMAGES)
     script = pathlib.Path(__file__).with_name("mediapipe_classify.py")
-    command = [MEDIAPIPE, script, folder / "images.npy", *sorted(folder.glob("*.tflite"))]
+    command = [MEDIAPIPE / "bin/python", script, folder / "images.npy", *sorted(folder.glob("*.tflite"))]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
