@@ -17,7 +17,7 @@ import numpy as np
 
 from command_line import model_data
 from data_sets import load_dataset, model_inputs
-from hsvit_keras.artifacts.keras_model import predict
+from hsvit_keras.artifacts.keras_model import input_name, predict
 from hsvit_keras.artifacts.writing import (
     Samples,
     as_float,
@@ -215,7 +215,7 @@ class _Correct:
 def _of_keras(shown, model, original):
     """The trained model's own outputs, with the softmax that the artifact has."""
     inputs = shown.inputs_for(description_of(model))[: shown.count]
-    (outputs,) = predict(model, {model.inputs[0]._keras_history.operation.name: inputs}).values()
+    (outputs,) = predict(model, {input_name(model.inputs[0]): inputs}).values()
     if TFLiteModel(original).description.probabilities and not ends_in_softmax(model):
         outputs = np.asarray(keras.ops.softmax(outputs))
     return _Correct(outputs, f"Keras {keras.version()}")
@@ -229,8 +229,8 @@ def _describe(shown, path, correct=None):
     """
     model, plain = TFLiteModel(path), TFLiteModel(path, delegate=False)
     _check_fits(path, model, shown)
-    inputs = {model.inputs[0].name: shown.inputs_for(model.description)}
-    outputs, plain_outputs = (next(iter(each.predict(inputs).values())) for each in (model, plain))
+    inputs = shown.inputs_for(model.description)
+    outputs, plain_outputs = model.predict_only(inputs), plain.predict_only(inputs)
     if not np.isfinite(outputs).all():
         raise InputError(f"{path} gives NaN or infinity for some images")
     here = _Correct(outputs[: shown.count], f"{model.runtime['name']} {model.runtime['version']}")

@@ -4,6 +4,7 @@ from absl import flags
 
 from command_line import model_data
 from data_sets import load_dataset, model_inputs
+from export.sharding.requests import Request
 from hsvit_keras.artifacts import PRESETS, Samples
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.errors import InputError
@@ -33,6 +34,18 @@ def define_calibration_flags():
         "calibration_data", None, "For int8: data set whose training part sets the model's ranges anew."
     )
     flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
+
+
+def parts_request(model):
+    """The `export.sharding.requests.Request` of the command line, for a model that is cut into parts."""
+    return Request(
+        model,
+        samples_for(model, FLAGS.samples),
+        preset=FLAGS.preset,
+        runtime=FLAGS.runtime,
+        calibration=calibration_for(model),
+        input_range=model_data.input_range_of(description_of(model), FLAGS.input_range),
+    )
 
 
 def samples_for(model, count):
