@@ -9,6 +9,7 @@ from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
 from hsvit_keras.layers.join_tokens import JoinTokens
 from hsvit_keras.layers.linformer_attention import LinformerAttention
 from hsvit_keras.layers.model_description import ModelDescription
+from hsvit_keras.layers.nearest_upsampling import NearestUpsampling
 from hsvit_keras.layers.nystrom_attention import NystromAttention
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
@@ -29,6 +30,7 @@ __all__ = [
     "JoinTokens",
     "LinformerAttention",
     "ModelDescription",
+    "NearestUpsampling",
     "NystromAttention",
     "PerformerAttention",
     "PositionEmbedding",
