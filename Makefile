@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+MEDIAPIPE_VENV := .venv-mediapipe
 RUN := runs/demo
 PRESETS := float32 float16 dynamic
 IN_VENV := $(VENV)/bin/python
@@ -12,7 +13,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite)
 
-.PHONY: demo apk test test-slow lint setup clean
+.PHONY: demo apk test test-slow lint setup setup-mediapipe clean
 .DELETE_ON_ERROR:
 
 demo: export KERAS_BACKEND = tensorflow
@@ -98,5 +99,14 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,scaling,horizontal,test]"
 	@touch $@
 
+# MediaPipe, which the tests open artifacts with, takes 650 MB and limits the versions of TensorFlow's packages.
+setup-mediapipe: $(MEDIAPIPE_VENV)/installed
+
+$(MEDIAPIPE_VENV)/installed:
+	@echo "setting up $(MEDIAPIPE_VENV)"
+	@$(PYTHON) -m venv $(MEDIAPIPE_VENV)
+	@$(MEDIAPIPE_VENV)/bin/python -m pip install -qq "mediapipe>=1.2,<1.3"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(RUN) android_demo/target
+	rm -rf $(VENV) $(MEDIAPIPE_VENV) $(RUN) android_demo/target

@@ -1,12 +1,22 @@
-"""Every image set by its name."""
+"""Every data set by its name."""
 
 import pathlib
 
-from data_sets import cifar, class_folders, digits, fashion_mnist, food101, imagenet, tiny_imagenet
+from data_sets import (
+    cifar,
+    class_folders,
+    digits,
+    digits_segmentation,
+    fashion_mnist,
+    food101,
+    imagenet,
+    tiny_imagenet,
+)
 from hsvit_runtime.errors import FileError, InputError
 
 _LOADERS = {
     "digits": digits.load,
+    "digits_segmentation": digits_segmentation.load,
     "fashion_mnist": fashion_mnist.load,
     "cifar10": cifar.load_cifar10,
     "cifar100": cifar.load_cifar100,
@@ -21,13 +31,13 @@ SPLITS = ("train", "test")
 
 
 def load_dataset(name, split, data_dir=None):
-    """Opens one part of an image set.
+    """Opens one part of a data set.
 
     Args:
         name: one of `DATASETS`.
         split: "train" or "test".
-        data_dir: the folder with the set's official files, or for "folder" with the class folders.
-            "digits" needs none, "fashion_mnist" is found without one where Debian's package
+        data_dir: the folder with the set's official files, or for "folder" with the class folders. "digits"
+            and "digits_segmentation" need none, "fashion_mnist" is found without one where Debian's package
             dataset-fashion-mnist is installed.
 
     Returns:
@@ -37,12 +47,35 @@ def load_dataset(name, split, data_dir=None):
         ValueError: an unknown name or split, or files that are damaged.
         FileNotFoundError: the files are not there; the message says what is expected and its source.
     """
-    if name not in _LOADERS:
-        raise InputError(f"data={name!r} is not a known image set: choose one of {', '.join(DATASETS)}")
+    _check_name(name)
     if split not in SPLITS:
-        raise InputError(f"split={split!r} is not a part of an image set: choose train or test")
-    if data_dir is not None:
-        data_dir = pathlib.Path(data_dir).expanduser()
-        if data_dir.exists() and not data_dir.is_dir():
-            raise FileError(f"data_dir={str(data_dir)!r} is a file: give the folder that holds it")
-    return _LOADERS[name](split, data_dir)
+        raise InputError(f"split={split!r} is not a part of a data set: choose train or test")
+    return _LOADERS[name](split, _folder(data_dir))
+
+
+def load_validation(name, data_dir=None):
+    """Opens the official validation part of a data set that has one beside its test part.
+
+    Args:
+        name: one of `DATASETS`.
+        data_dir: as for `load_dataset`.
+
+    Returns:
+        An `ImageDataset`, or None where the set has no such part.
+    """
+    _check_name(name)
+    return class_folders.load_validation(_folder(data_dir)) if name == "folder" else None
+
+
+def _check_name(name):
+    if name not in _LOADERS:
+        raise InputError(f"data={name!r} is not a known data set: choose one of {', '.join(DATASETS)}")
+
+
+def _folder(data_dir):
+    if data_dir is None:
+        return None
+    data_dir = pathlib.Path(data_dir).expanduser()
+    if data_dir.exists() and not data_dir.is_dir():
+        raise FileError(f"data_dir={str(data_dir)!r} is a file: give the folder that holds it")
+    return data_dir

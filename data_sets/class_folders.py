@@ -1,8 +1,8 @@
 """Any folder with one folder of images a class: the set "folder", and what other sets share with it.
 
-Either the parts are folders, train/CLASS/* and test/CLASS/* (or val/CLASS/*), or there are only class
-folders. Then a hash of each file's name decides its part, so that images added later leave the
-others where they were.
+Either the parts are folders, train/CLASS/* and test/CLASS/* (or val/CLASS/*; where there are all three, val
+is the validation part), or there are only class folders. Then a hash of each file's name decides its part,
+so that images added later leave the others where they were.
 """
 
 import hashlib
@@ -40,9 +40,19 @@ def load(split, data_dir=None):
         folder, list_part = _part_folder(split, data_dir), list_images
     else:
         folder, list_part = data_dir, lambda class_folder: _hashed_part(split, list_images(class_folder))
-    class_names = subfolders(folder)
-    images, labels = gather([list_part(folder / name) for name in class_names])
-    return ImageDataset("folder", split, class_names, images[0].shape, images, labels)
+    return _of_classes(split, folder, list_part)
+
+
+def load_validation(data_dir):
+    """Opens the validation part of a folder that has train, val and test.
+
+    Returns:
+        An `ImageDataset`, or None where there is no such part.
+    """
+    if data_dir is None or not all(subfolders(data_dir / name) for name in ("train", "val", "test")):
+        return None
+    check_same_classes(data_dir / "train", data_dir / "val")
+    return _of_classes("validation", data_dir / "val", list_images)
 
 
 def subfolders(folder):
@@ -92,6 +102,12 @@ def check_same_classes(train_folder, test_folder):
             raise InputError(
                 f"{lacking} has no folder for {len(names)} of the classes in {other}, such as {min(names)!r}"
             )
+
+
+def _of_classes(split, folder, list_part):
+    class_names = subfolders(folder)
+    images, labels = gather([list_part(folder / name) for name in class_names])
+    return ImageDataset("folder", split, class_names, images[0].shape, images, labels)
 
 
 def _part_folder(split, data_dir):

@@ -1,4 +1,4 @@
-"""One part of an image set: its images, labels and class names, with random access."""
+"""One part of a data set: its images, labels and class names, with random access."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -12,16 +12,18 @@ from hsvit_runtime.errors import InputError
 class ImageDataset:
     """Labelled images with random access, usable as the source of a Grain dataset.
 
-    `dataset[i]` is `{"image": uint8 (H, W, C), "label": int32}`. Images in an array are handed out as
-    views of it; images in files are decoded when they are asked for.
+    `dataset[i]` is `{"image": uint8 (H, W, C), "label": int32}`. Images of an array are given as views of it;
+    images in files are decoded when they are asked for.
 
     Args:
-        name: the set's name, one of `training.data.DATASETS`.
-        split: "train" or "test".
-        class_names: the name of each label.
+        name: the data set's name, one of `data_sets.DATASETS`.
+        split: "train", "validation" or "test".
+        class_names: the name of each class.
         image_shape: (H, W, C) of the images; where they differ in size, the size usually trained at.
         images: uint8 array (N, H, W, C), or an `ImageFiles`.
-        labels: int32 array (N,), from 0 to `len(class_names) - 1`.
+        labels: int32 array of classes from 0 to `len(class_names) - 1`: (N,), one for each image, or masks
+            (N, H, W), one for each pixel.
+        task: what the labels are for, a name of `hsvit_keras.tasks`.
 
     Raises:
         ValueError: there are not as many labels as images, or no images at all.
@@ -33,6 +35,7 @@ class ImageDataset:
     image_shape: tuple[int, int, int]
     images: Sequence = dataclasses.field(repr=False)
     labels: np.ndarray = dataclasses.field(repr=False)
+    task: str = "classification"
 
     def __post_init__(self):
         if len(self.images) != len(self.labels):
@@ -47,6 +50,17 @@ class ImageDataset:
 
     def __getitem__(self, index):
         return {"image": self.images[index], "label": self.labels[index]}
+
+    def subset(self, positions, split):
+        """The elements at some positions, as a part of its own.
+
+        Args:
+            positions: int array (count,).
+            split: str, the part's name.
+        """
+        images = self.images
+        chosen = images[positions] if isinstance(images, np.ndarray) else images.subset(positions)
+        return dataclasses.replace(self, split=split, images=chosen, labels=self.labels[positions])
 
 
 def as_labels(values, num_classes, file):

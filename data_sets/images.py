@@ -28,6 +28,10 @@ class ImageFiles(Sequence):
     def __getitem__(self, index):
         return _pixels(_decode(self.paths[index]))
 
+    def subset(self, positions):
+        """The files at some positions."""
+        return ImageFiles([self.paths[position] for position in positions])
+
 
 def resized(images, index, image_shape):
     """One image at a given size, bilinear with antialiasing.
@@ -56,6 +60,25 @@ def resized(images, index, image_shape):
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
         image = image.resize((width, height), Image.Resampling.BILINEAR)
     return _pixels(image.convert(_MODES[channels]))
+
+
+def resized_mask(mask, size, keeps_aspect):
+    """A mask at a given size, each pixel of which is its nearest neighbour's.
+
+    Args:
+        mask: int array (H, W).
+        size: (height, width).
+        keeps_aspect: bool, whether its image keeps its aspect, see `resized`.
+
+    Returns:
+        int32 array (height, width).
+    """
+    image = Image.fromarray(mask.astype(np.int32))
+    if keeps_aspect:
+        image = ImageOps.fit(image, size[::-1], Image.Resampling.NEAREST)
+    else:
+        image = image.resize(size[::-1], Image.Resampling.NEAREST)
+    return np.asarray(image)
 
 
 def check_image_shape(image_shape):

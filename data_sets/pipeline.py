@@ -1,4 +1,4 @@
-"""From an image set to normalized batches: batch k is a function of the seed and k alone.
+"""From a data set to batches of pixels: batch k is a function of the seed and k alone.
 
 So a run that starts again at batch k sees what an unbroken run sees. The order of an epoch, the random
 numbers of a batch and the images in it are all computed from (seed, k), whole batches at a time.
@@ -8,7 +8,8 @@ import functools
 
 import numpy as np
 
-from data_sets.images import check_image_shape, resized
+from data_sets.images import ImageFiles, check_image_shape, resized, resized_mask
+from data_sets.sampling import spread_over_classes
 from hsvit_runtime.errors import InputError
 
 # Sets that fit into this at their final size are decoded and resized once.
@@ -17,14 +18,16 @@ _CACHE_BYTES = 2 * 2**30
 # The two uses of the seed, which must not draw the same numbers.
 _ORDER, _AUGMENTATION = 0, 1
 
+# The values of a black and a white pixel.
+PIXELS = (0, 255)
+
 
 def batches(
     dataset,
     *,
     batch_size,
     image_shape,
-    mean,
-    std,
+    input_range=PIXELS,
     shuffle=False,
     seed=0,
     augment=None,
@@ -36,26 +39,25 @@ def batches(
     """Makes the batches to train or evaluate on.
 
     Keras cannot know the length of a Grain dataset: `fit` needs `steps_per_epoch` (and `epochs` here as
-    there), `evaluate` needs `steps`, both given by `training.data.steps_per_epoch`.
+    there), `evaluate` needs `steps`, both given by `data_sets.steps_per_epoch`.
 
     Args:
         dataset: an `ImageDataset`.
         batch_size: images in a batch; the last batch of an epoch may be smaller.
-        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB).
-        mean: what to subtract from pixels of 0 to 1, one number or one for each channel.
-        std: what to divide them by afterwards, one number or one for each channel.
+        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them.
+        input_range: (low, high), the values that black and white pixels get.
         shuffle: whether to draw each epoch in an order of its own.
         seed: int, decides the orders and the augmentation.
         augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
-            (batch, H, W, C) and int32 (batch,), and a `numpy.random.Generator` of its own. It may return
-            floats from 0 to 255, and labels of any shape.
+            (batch, H, W, C) and int32 (batch,) or (batch, H, W), and a `numpy.random.Generator` of its own.
+            It may return floats from 0 to 255, and labels of any shape.
         epochs: how many times to go through the set.
         start_batch: the first batch to make, counted from the first of the first epoch.
         drop_remainder: whether to leave out an epoch's smaller last batch.
         num_workers: threads that make batches ahead of time; 0 makes them when they are asked for.
 
     Returns:
-        A `grain.IterDataset` of (images float32 (batch, H, W, C), labels int32 (batch,)).
+        A `grain.IterDataset` of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -68,7 +70,6 @@ def batches(
     if start_batch > epochs * steps:
         raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
     image_shape = check_image_shape(image_shape)
-    normalize = _normalizer(mean, std, image_shape[-1])
     images = _ResizedImages(dataset, image_shape)
 
     @functools.lru_cache(maxsize=2)
@@ -80,10 +81,10 @@ def batches(
     def make(k):
         epoch, step = divmod(k, steps)
         chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
-        pixels, labels = images[chosen], dataset.labels[chosen]
+        pixels, labels = images[chosen], _resized_labels(dataset, chosen, image_shape)
         if augment is not None:
             pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
-        return normalize(pixels), labels
+        return _in_range(pixels, input_range), labels
 
     # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
     reading = grain.ReadOptions(num_threads=num_workers, prefetch_buffer_size=num_workers)
@@ -106,40 +107,39 @@ def steps_per_epoch(dataset, batch_size, drop_remainder=False):
     return whole + bool(rest and not drop_remainder)
 
 
-def sample_images(dataset, count, *, image_shape, mean, std, seed=0):
+def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0):
     """Takes some images, spread evenly over the classes, as `batches` would prepare them.
 
     Args:
         dataset: an `ImageDataset`.
         count: how many images.
         image_shape: (H, W, C) of the images.
-        mean: what to subtract from pixels of 0 to 1, one number or one for each channel.
-        std: what to divide them by afterwards, one number or one for each channel.
+        input_range: (low, high), the values that black and white pixels get.
         seed: int, decides which images.
 
     Returns:
-        (images float32 (count, H, W, C), labels int32 (count,)).
+        (images float32 (count, H, W, C), labels int32 (count, ...)).
 
     Raises:
         ValueError: an argument is out of its range, such as a count beyond the set's size.
     """
     image_shape = check_image_shape(image_shape)
-    normalize = _normalizer(mean, std, image_shape[-1])
     chosen = spread_over_classes(dataset.labels, count, seed)
-    return normalize(_resize_all(dataset.images, chosen, image_shape)), dataset.labels[chosen]
+    pixels = _resize_all(dataset.images, chosen, image_shape)
+    return _in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape)
 
 
 def sample_batches(dataset, count, *, batch_size=64, **preparation):
-    """Takes some images as `sample_images` does, all there are if `count` is more, in batches alike.
+    """Takes some images as `sample_images` does, all there are if `count` is more, in batches of equal size.
 
     Args:
         dataset: an `ImageDataset`.
         count: how many images.
         batch_size: how many of them a batch has at most.
-        **preparation: `image_shape`, `mean`, `std` and `seed` of `sample_images`.
+        **preparation: `image_shape`, `input_range` and `seed` of `sample_images`.
 
     Returns:
-        list of (images float32 (batch, H, W, C), labels int32 (batch,)).
+        list of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -147,31 +147,6 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
     arrays = sample_images(dataset, min(count, len(dataset)), **preparation)
     parts = -(-len(arrays[1]) // batch_size)
     return list(zip(*(np.array_split(array, parts) for array in arrays), strict=True))
-
-
-def spread_over_classes(labels, count, seed=0):
-    """Chooses elements in rounds, each of which takes one random element of every class.
-
-    Args:
-        labels: integers (N,).
-        count: how many elements, at most N.
-        seed: int, decides which.
-
-    Returns:
-        int array (count,) of different positions in `labels`.
-
-    Raises:
-        ValueError: `count` is not from 1 to N.
-    """
-    if not 1 <= count <= len(labels):
-        raise InputError(f"count={count} must be from 1 to {len(labels)}, the number of images")
-    order = np.random.default_rng(seed).permutation(len(labels))
-    taken = np.zeros(labels.max() + 1, np.int64)
-    rounds = np.empty(len(labels), np.int64)
-    for position, label in enumerate(labels[order]):
-        rounds[position] = taken[label]
-        taken[label] += 1
-    return order[np.argsort(rounds, kind="stable")[:count]]
 
 
 class _ResizedImages:
@@ -202,27 +177,21 @@ def _resize_all(images, chosen, image_shape):
     return np.stack([resized(images, index, image_shape) for index in chosen])
 
 
-def _normalizer(mean, std, channels):
-    """The function from pixels of 0 to 255 to float32 `(pixels / 255 - mean) / std`."""
-    mean, std = (_per_channel(name, value, channels) for name, value in (("mean", mean), ("std", std)))
-    if not np.all(std > 0):
-        raise InputError(f"std={std.tolist()} must be positive")
-    scale = (1 / (255 * std)).astype(np.float32)
-    shift = (-mean / std).astype(np.float32)
-
-    def normalize(pixels):
-        values = np.multiply(pixels, scale, dtype=np.float32)
-        values += shift
-        return values
-
-    return normalize
+def _resized_labels(dataset, chosen, image_shape):
+    """The labels at some positions, masks at the size of their images."""
+    labels, size = dataset.labels[chosen], image_shape[:2]
+    if labels.ndim == 1 or labels.shape[1:] == size:
+        return labels
+    keeps_aspect = isinstance(dataset.images, ImageFiles)
+    return np.stack([resized_mask(mask, size, keeps_aspect) for mask in labels])
 
 
-def _per_channel(name, value, channels):
-    numbers = np.asarray(value, np.float64)
-    if numbers.shape not in ((), (1,), (channels,)):
-        raise InputError(f"{name}={value} must be one number or {channels}, one for each channel")
-    return numbers
+def _in_range(pixels, input_range):
+    """Pixels of 0 to 255 as float32 from `low` to `high`."""
+    if tuple(input_range) == PIXELS:
+        return np.asarray(pixels, np.float32)
+    low, high = input_range
+    return np.asarray(low + np.asarray(pixels, np.float64) * ((high - low) / 255), np.float32)
 
 
 def _check_at_least(least, **arguments):

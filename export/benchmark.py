@@ -11,9 +11,8 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, model_data
 from export.benchmarking import comparing, table
-from export.converting import options
 from hsvit_runtime import SUFFIXES, files
 from measuring import official_tools
 
@@ -29,7 +28,7 @@ def define_flags():
     flags.DEFINE_integer("warmup", 3, "Runs before each block that do not count.", lower_bound=0)
     flags.DEFINE_float("cooldown", 0, "Pause before each block, seconds.", lower_bound=0)
     flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
-    options.define_data_flags()
+    model_data.define_flags()
     flags.DEFINE_integer("images", 100, "Samples to compare outputs on; 0 for all.", lower_bound=0)
     flags.DEFINE_string("device", None, "Where an official tool's output comes from, for the report.")
 
@@ -48,7 +47,7 @@ def main(_):
                 data=FLAGS.data,
                 data_dir=FLAGS.data_dir,
                 samples=FLAGS.images,
-                input_range=options.input_range(),
+                input_range=FLAGS.input_range,
             )
         else:
             report = official_tools.import_results(paths, device_name=FLAGS.device)

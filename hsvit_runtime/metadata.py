@@ -38,7 +38,7 @@ def write(
     input_names=None,
     output_names=None,
 ):
-    """Adds metadata to a file, in place of what it had. Other entries of the file and its answers stay.
+    """Adds metadata to a file, or replaces it. Other metadata entries and the model's outputs stay the same.
 
     Args:
         content: bytes of a `.tflite` file.
@@ -47,8 +47,7 @@ def write(
         summary: str, what it does and where it comes from.
         version, author, licence: str.
         input_names, output_names: lists of str, new names for the main graph's inputs and outputs; None keeps
-            them. Named anew, the graph also gets a signature with these names: "serving_default", unless it
-            has one of another name.
+            them. New names also go into the graph's signature; a graph without one gets "serving_default".
 
     Returns:
         bytes of a `.tflite` file.
@@ -70,12 +69,10 @@ def write(
         "subgraph_metadata": [
             {
                 "input_tensor_metadata": [
-                    _input(name, tensor, description)
-                    for name, tensor in zip(inputs, main_graph.inputs, strict=True)
+                    _input(*each, description) for each in zip(inputs, main_graph.inputs, strict=True)
                 ],
                 "output_tensor_metadata": [
-                    _output(name, tensor, description)
-                    for name, tensor in zip(outputs, main_graph.outputs, strict=True)
+                    _output(*each, description) for each in zip(outputs, main_graph.outputs, strict=True)
                 ],
             }
         ],
@@ -114,7 +111,7 @@ def _rename_tensors(graph, numbers, names, side):
 
 
 def _input(name, tensor, description):
-    """The metadata of an input; pictures are told by their range, one or three channels and rank 4."""
+    """The metadata of an input. It takes images if it has rank 4, one or three channels and a known range."""
     channels = tensor.shape[-1] if len(tensor.shape) == 4 else None
     if description.input_range is None or channels not in (1, 3):
         return {"name": name, "content": {"content_properties": {"FeatureProperties": {}}}}
@@ -123,7 +120,7 @@ def _input(name, tensor, description):
     color = metadata_schema.RGB if channels == 3 else metadata_schema.GRAYSCALE
     return {
         "name": name,
-        "description": f"Picture, whose black is {low:g} and whose white is {high:g}.",
+        "description": f"Image: a black pixel is {low:g}, a white one {high:g}.",
         "content": {"content_properties": {"ImageProperties": {"color_space": color}}},
         "process_units": [{"options": {"NormalizationOptions": {"mean": [0.0 - low * std], "std": [std]}}}],
         "stats": _stats(tensor, low, high),
@@ -131,7 +128,7 @@ def _input(name, tensor, description):
 
 
 def _output(name, tensor, description):
-    """The metadata of an output; it has the labels where its last axis has an index for each class."""
+    """The metadata of an output, with the labels if its last axis has an index for each."""
     made = {"name": name, "content": {"content_properties": {"FeatureProperties": {}}}}
     if description.probabilities:
         made |= {"description": "Probabilities of the classes.", "stats": _stats(tensor, 0.0, 1.0)}
@@ -142,37 +139,37 @@ def _output(name, tensor, description):
 
 
 def _stats(tensor, low, high):
-    """The least and the largest value of a tensor; those of an integer tensor are its levels."""
+    """The least and the largest value of a tensor; for integers, those that they are stored as."""
     low, high = {"uint8": (0.0, 255.0), "int8": (-128.0, 127.0)}.get(tensor.dtype, (low, high))
     return {"max": [high], "min": [low]}
 
 
 def _set_entry(model, name, content):
-    """Puts bytes into the model as the metadata entry of a name, in place of what this held."""
+    """Stores bytes as the metadata entry of a name, in place of what it held."""
     import numpy as np
     from ai_edge_litert import schema_py_generated as schema
 
-    buffer = schema.BufferT()
-    buffer.data = np.frombuffer(content, np.uint8)
-    for entry in model.metadata or []:
-        if _text(entry.name) == name:
-            model.buffers[entry.buffer] = buffer
-            return
-    entry = schema.MetadataT()
-    entry.name, entry.buffer = name, len(model.buffers)
-    model.buffers.append(buffer)
-    model.metadata = [*(model.metadata or []), entry]
+    model.metadata = model.metadata or []
+    entry = next((known for known in model.metadata if _text(known.name) == name), None)
+    if entry is None:
+        entry = schema.MetadataT()
+        entry.name = name
+        model.metadata.append(entry)
+    if entry.buffer == 0:  # which is kept empty: the entry is new, or held nothing
+        entry.buffer = len(model.buffers)
+        model.buffers.append(schema.BufferT())
+    model.buffers[entry.buffer].data = np.frombuffer(content, np.uint8)
 
 
 def _with_labels(content, class_names):
-    """The file with an archive behind it, whose entries are stored as they are."""
+    """The file with its labels in an uncompressed archive behind it."""
     if not class_names:
         return content
     stream = io.BytesIO(content)
     stream.seek(0, io.SEEK_END)
     with zipfile.ZipFile(stream, "w") as archive:
         lines = (name.replace("\n", " ") + "\n" for name in class_names)
-        archive.writestr(zipfile.ZipInfo(LABELS), "".join(lines))  # no time in it: the same bytes every time
+        archive.writestr(zipfile.ZipInfo(LABELS), "".join(lines))  # without a time, so that bytes repeat
     return stream.getvalue()
 
 
@@ -191,7 +188,7 @@ def read_description(path_or_content):
     with open(path_or_content, "rb") as file:
         try:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:  # of no bytes
+        except ValueError:  # an empty file
             return Description()
         with content:
             return _read(content, file)
@@ -228,7 +225,7 @@ def _class_names(output, file):
 
 
 def _input_range(first_input):
-    """What black and white become, if they become the same in all channels."""
+    """(low, high) of black and white pixels, None if channels differ."""
     for unit in first_input.get("process_units", []):
         normalization = unit.get("options", {}).get("NormalizationOptions")
         if normalization:

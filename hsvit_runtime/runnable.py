@@ -112,6 +112,11 @@ class Runnable(abc.ABC):
             parts.append(self.dequantize(self.run(_filled_up(part, size))))
         return {name: np.concatenate([part[name] for part in parts])[:count] for name in parts[0]}
 
+    def predict_only(self, inputs):
+        """`predict` of a model with one input and one output: array to float32 array."""
+        (output,) = self.predict({self.inputs[0].name: inputs}).values()
+        return output
+
 
 def _filled_up(tensors, size):
     """A batch with zeros behind it, up to the size that the model takes."""

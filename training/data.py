@@ -1,4 +1,4 @@
-"""Shows what an image set holds: `python -m training.data --data=NAME --data_dir=DIR`.
+"""Shows what a data set holds: `python -m training.data --data=NAME --data_dir=DIR`.
 
 Prints the images of each class and part. `--output=sheet.png` draws a contact sheet, with the numbers in
 sheet.json; `--verify` decodes every image and names those that cannot be read.
@@ -6,12 +6,12 @@ sheet.json; `--verify` decodes every image and names those that cannot be read.
 
 import concurrent.futures
 import pathlib
-import sys
 
 import numpy as np
 from absl import flags
 
 from command_line import commands
+from command_line.tables import table
 from data_sets.catalog import DATASETS, SPLITS, load_dataset
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
@@ -20,8 +20,8 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    flags.DEFINE_string("data", "digits", f"The image set: {', '.join(DATASETS)}.")
-    flags.DEFINE_string("data_dir", None, "The folder with the set's official files.")
+    flags.DEFINE_string("data", None, f"The data set: {', '.join(DATASETS)}.", required=True)
+    flags.DEFINE_string("data_dir", None, "The folder with the data set's official files.")
     flags.DEFINE_string("output", None, "A .png file to draw a contact sheet to.")
     flags.DEFINE_bool("verify", False, "Decode every image and name those that cannot be read.")
 
@@ -37,7 +37,7 @@ def main(_):
         for dataset in parts.values():
             _verify(dataset)
     if output:
-        from data_sets import contact_sheet  # imports matplotlib
+        from training.data_views import contact_sheet  # imports matplotlib
 
         contact_sheet.draw(parts["train"], output)
         write_json(output.with_suffix(".json"), summary)
@@ -48,30 +48,38 @@ def _summarize(parts):
     first = parts["train"]
     return {
         "name": first.name,
+        "task": first.task,
         "image_shape": list(first.image_shape),
         "class_names": list(first.class_names),
         "images": {split: len(dataset) for split, dataset in parts.items()},
-        "images_per_class": {
-            split: np.bincount(dataset.labels, minlength=len(dataset.class_names)).tolist()
-            for split, dataset in parts.items()
-        },
+        "images_per_class": {split: _images_per_class(dataset) for split, dataset in parts.items()},
     }
+
+
+def _images_per_class(dataset):
+    """How many images each class is in."""
+    classes = range(len(dataset.class_names))
+    if dataset.labels.ndim == 1:
+        return np.bincount(dataset.labels, minlength=len(classes)).tolist()
+    masks = dataset.labels.reshape(len(dataset), -1)
+    return [int((masks == one).any(axis=1).sum()) for one in classes]
 
 
 def _print_summary(summary):
     height, width, channels = summary["image_shape"]
     names = summary["class_names"]
     colour = "RGB" if channels == 3 else "grey"
-    print(f"{summary['name']}: {height}x{width} pixels, {colour}, {len(names)} classes")
-    column = max(len(name) for name in (*names, "class"))
-    print(f"{'class':{column}} {'train':>8} {'test':>8}")
-    for name, *counts in zip(names, *summary["images_per_class"].values(), strict=True):
-        print(f"{name:{column}} {counts[0]:8,} {counts[1]:8,}")
-    print(f"{'all':{column}} {summary['images']['train']:8,} {summary['images']['test']:8,}")
+    print(
+        f"{summary['name']}: {summary['task']}, {height}x{width} pixels, {colour}, {len(names)} classes; "
+        "images that hold each class:"
+    )
+    counts = zip(names, *summary["images_per_class"].values(), strict=True)
+    rows = [*counts, ("all", *summary["images"].values())]
+    print(table(("class", *SPLITS), [(name, f"{train:,}", f"{test:,}") for name, train, test in rows]))
 
 
 def _verify(dataset):
-    """Decodes every image; raises a ValueError that tells how many of them cannot be read."""
+    """Decodes every image; raises an error that tells how many of them cannot be read."""
 
     def error_of(index):
         try:
@@ -85,9 +93,8 @@ def _verify(dataset):
             if error:
                 broken += 1
                 print(error)
-            if sys.stdout.isatty() and (done % 1000 == 0 or done == len(dataset)):
-                end = "\n" if done == len(dataset) else "\r"
-                print(f"{dataset.split}: {done:,} of {len(dataset):,} images decoded", end=end, flush=True)
+            if done % 1000 == 0 or done == len(dataset):
+                commands.show_progress(f"{dataset.split} image", done, len(dataset))
     if broken:
         raise InputError(
             f"{broken} of the {len(dataset):,} images of the {dataset.split} part cannot be read"

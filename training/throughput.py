@@ -1,9 +1,9 @@
-"""How many images a second a model learns from, on each backend, with and without compilation by XLA.
+"""How many images a second a model is trained on, on each backend, with and without compilation by XLA.
 
     python -m training.throughput --models=hsvit_c2a2,hsvit_c4a8 --output=throughput.json
 
 Each combination is a process of its own, which warms up first. The processes of a model then take turns, one
-measuring while the others wait, so that whatever else the machine does strikes all alike; the median counts.
+measuring while the others wait, so that other work of the machine slows all of them alike; the median counts.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import tempfile
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, tables
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 
@@ -94,16 +94,19 @@ def measure(models, *, backends, jits, image_shape, batch_size, dtype, repetitio
 
 
 def table(report):
-    """The results in lines."""
-    lines = [f"{'model':16} {'backend':12} {'jit':4} {'images/s':>10} {'spread':>16} {'first step':>11}"]
-    for result in report["results"]:
-        low, high = min(result["measurements"]), max(result["measurements"])
-        lines.append(
-            f"{result['model']:16} {result['backend']:12} {'on' if result['jit'] else 'off':4} "
-            f"{result['images_per_second']:10,.1f} {f'{low:,.1f}-{high:,.1f}':>16} "
-            f"{result['first_step_seconds']:9.1f} s"
+    """The results as text."""
+    rows = [
+        (
+            result["model"],
+            result["backend"],
+            _on_or_off(result["jit"]),
+            f"{result['images_per_second']:,.1f}",
+            f"{min(result['measurements']):,.1f}-{max(result['measurements']):,.1f}",
+            f"{result['first_step_seconds']:.1f} s",
         )
-    return "\n".join(lines)
+        for result in report["results"]
+    ]
+    return tables.table(("model", "backend", "jit", "images/s", "spread", "first step"), rows)
 
 
 class _Worker:
@@ -158,7 +161,11 @@ class _Worker:
         raise InputError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
 
     def _name(self):
-        return f"{self.job['model']} on {self.job['backend']}, jit {'on' if self.job['jit'] else 'off'}"
+        return f"{self.job['model']} on {self.job['backend']}, jit {_on_or_off(self.job['jit'])}"
+
+
+def _on_or_off(jit):
+    return "on" if jit else "off"
 
 
 def _jit(word):

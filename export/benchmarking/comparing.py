@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 
-from command_line import commands
-from data_sets import model_inputs
+from command_line import commands, model_data
+from data_sets import load_dataset, model_inputs
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
 from hsvit_keras.tasks import task_of
@@ -62,7 +62,7 @@ def measure(
     _check_alike(names, models)
     told = _description(models)
     task = task_of(told, [tensor.shape for tensor in models[0].outputs])
-    dataset = model_inputs.data_set_for(told, data, "test", data_dir)
+    dataset = load_dataset(model_data.data_set_of(told, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     pixels, labels = model_inputs.sample_inputs(
         dataset, samples or len(dataset), models[0].inputs[0].shape[1:], (0, 255)
@@ -130,7 +130,7 @@ def _description(models):
 def _range_of(name, model, asked):
     try:
         told = model.description.input_range
-        return model_inputs.input_range_for(model.description, asked if told is None else None)
+        return model_data.input_range_of(model.description, asked if told is None else None)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 

@@ -2,8 +2,9 @@
 
 from absl import flags
 
-from command_line import commands
-from data_sets import model_inputs
+from command_line import model_data
+from data_sets import load_dataset, model_inputs
+from export.sharding.requests import Request
 from hsvit_keras.artifacts import PRESETS, Samples
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.errors import InputError
@@ -15,17 +16,8 @@ def define_flags():
     """The flags that all conversions have."""
     flags.DEFINE_string("model", None, "The .keras file to convert.", required=True)
     flags.DEFINE_string("output", None, "The file to write; a report goes beside it as .json.", required=True)
-    define_data_flags()
+    model_data.define_flags()
     flags.DEFINE_integer("samples", 64, "Samples of it to compare the outputs on.", lower_bound=1)
-
-
-def define_data_flags():
-    """The flags that name a data set for a model."""
-    flags.DEFINE_string("data", None, "Data set to compare the outputs on; the model's own by default.")
-    flags.DEFINE_string("data_dir", None, "Folder of that data set.")
-    flags.DEFINE_list(
-        "input_range", None, "Values of a black and a white pixel, such as 0,1, of a model that does not say."
-    )
 
 
 def define_preset_flags():
@@ -44,14 +36,16 @@ def define_calibration_flags():
     flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
 
 
-def input_range():
-    """The (low, high) of --input_range, None without it."""
-    if FLAGS.input_range is None:
-        return None
-    values = commands.numbers("input_range", FLAGS.input_range)
-    if not isinstance(values, list) or len(values) != 2 or not values[0] < values[1]:
-        raise InputError(f"--input_range takes two rising numbers; received {','.join(FLAGS.input_range)}")
-    return tuple(values)
+def parts_request(model):
+    """The `export.sharding.requests.Request` of the command line, for a model that is cut into parts."""
+    return Request(
+        model,
+        samples_for(model, FLAGS.samples),
+        preset=FLAGS.preset,
+        runtime=FLAGS.runtime,
+        calibration=calibration_for(model),
+        input_range=model_data.input_range_of(description_of(model), FLAGS.input_range),
+    )
 
 
 def samples_for(model, count):
@@ -62,7 +56,7 @@ def samples_for(model, count):
         count: int.
     """
     description = description_of(model)
-    dataset = model_inputs.data_set_for(description, FLAGS.data, "test", FLAGS.data_dir)
+    dataset = load_dataset(model_data.data_set_of(description, FLAGS.data), "test", FLAGS.data_dir)
     inputs, labels = _inputs(dataset, model, count)
     fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
     return Samples(inputs, labels if fit else None, dataset.name)
@@ -72,16 +66,14 @@ def calibration_for(model):
     """Batches of --calibration_data for a model, None without it."""
     if FLAGS.calibration_data is None:
         return None
-    dataset = model_inputs.data_set_for(
-        description_of(model), FLAGS.calibration_data, "train", FLAGS.data_dir
-    )
+    dataset = load_dataset(FLAGS.calibration_data, "train", FLAGS.data_dir)
     inputs, _ = _inputs(dataset, model, FLAGS.calibration_samples)
     return [inputs[start : start + 64] for start in range(0, len(inputs), 64)]
 
 
 def _inputs(dataset, model, count):
     check_takes_images(model)
-    limits = model_inputs.input_range_for(description_of(model), input_range())
+    limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
     return model_inputs.sample_inputs(dataset, count, model.inputs[0].shape[1:], limits)
 
 

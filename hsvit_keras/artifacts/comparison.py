@@ -70,10 +70,9 @@ def compare_outputs(task, expected, outputs, *, are_probabilities=(False, False)
         dict of `task.compare`.
     """
     of_expected, of_outputs = are_probabilities
-    # Probabilities in steps of 1/256 tell nothing of what is smaller.
-    floor = max((step for step in steps if step), default=1e-30) if any(are_probabilities) else 1e-30
+    step = max((step for step in steps if step), default=None) if any(are_probabilities) else None
     return task.compare(
-        task.comparable(expected, of_expected, floor), task.comparable(outputs, of_outputs, floor)
+        task.comparable(expected, of_expected, step), task.comparable(outputs, of_outputs, step)
     )
 
 

@@ -148,10 +148,10 @@ def _quantize(graph, node, name, _):
     graph.remove_node(name)
     grid = [
         graph.make_const(f"{name}_scale", scale).output[0],
-        graph.make_const(f"{name}_zero_point", np.int8(np.floor(0.5 - low / scale) - 128)).output[0],
+        graph.make_const(f"{name}_zero_point", np.uint8(np.floor(0.5 - low / scale))).output[0],
     ]
     integers = graph.make_node(
-        "QuantizeLinear", [*node.input, *grid], shapes=[shape], dtypes=[TensorProto.INT8]
+        "QuantizeLinear", [*node.input, *grid], shapes=[shape], dtypes=[TensorProto.UINT8]
     )
     graph.make_node(
         "DequantizeLinear",
@@ -170,7 +170,8 @@ def _check_operations(proto, lowered, opset):
     unknown = {node.op_type for node in proto.graph.node if not defs.has(node.op_type, opset, node.domain)}
     if unknown:
         raise InputError(
-            f"ONNX opset {opset} has no operation for {', '.join(sorted(unknown))}, which {lowered.name!r} needs"
+            f"ONNX cannot hold {lowered.name!r} at opset {opset}: there is no operation for "
+            f"{', '.join(sorted(unknown))}"
         )
 
 

@@ -12,8 +12,9 @@ _SMALLEST = 32
 _WITH_KERNELS = ("Conv", "Gemm", "MatMul", "Einsum")
 # Operations that move values without computing new ones: what is on a grid of 8 bits stays on it.
 _MOVING = (
-    "Flatten", "Identity", "MaxPool", "Pad", "ReduceMax", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze",
-)  # fmt: skip
+    *("Flatten", "GlobalMaxPool", "Identity", "MaxPool", "Pad", "ReduceMax"),
+    *("Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"),
+)
 
 
 def store_as_float16(graph):
@@ -52,12 +53,13 @@ def store_as_integers(graph):
     """
     from onnx import helper, numpy_helper
 
-    producers = {name: node for node in graph.node for name in node.output}
+    _repeat_grids(graph)
+    quantized = {name for node in graph.node if node.op_type == "DequantizeLinear" for name in node.output}
     kernels = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     nodes, stored = [], set()
     for node in graph.node:
         position = _kernel_position(node, kernels)
-        if position is None or not _is_quantized(node.input[1 - position], producers):
+        if position is None or node.input[1 - position] not in quantized:
             continue
         kernel = kernels[node.input[position]]
         axis = _channel_axis(node, position, kernel.ndim)
@@ -77,20 +79,34 @@ def store_as_integers(graph):
     _drop_unread(graph)
 
 
+def _repeat_grids(graph):
+    """Repeats the pair of QuantizeLinear and DequantizeLinear behind each operation that moves what it gives.
+
+    Runtimes take an operation as one of integers where such pairs stand on all sides of it.
+    """
+    from onnx import helper
+
+    grids, nodes = {}, []
+    for node in graph.node:
+        nodes.append(node)
+        if node.op_type == "DequantizeLinear":
+            grids[node.output[0]] = node.input[1:]
+        elif node.op_type in _MOVING and node.input[0] in grids:
+            name, grid = node.output[0], grids[node.input[0]]
+            node.output[0], integers = f"{name}_moved", f"{name}_integers"
+            nodes.append(helper.make_node("QuantizeLinear", [node.output[0], *grid], [integers], integers))
+            nodes.append(helper.make_node("DequantizeLinear", [integers, *grid], [name], f"{name}_numbers"))
+            grids[name] = grid
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
 def _kernel_position(node, constants):
     """Which input of a node is a constant kernel; None where none is."""
     if node.op_type not in _WITH_KERNELS or len(node.input) < 2:
         return None
     positions = (1,) if node.op_type in ("Conv", "Gemm") else (1, 0)
     return next((i for i in positions if node.input[i] in constants), None)
-
-
-def _is_quantized(name, producers):
-    """Whether a tensor holds the values of 8-bit integers."""
-    node = producers.get(name)
-    while node is not None and node.op_type in _MOVING:
-        node = producers.get(node.input[0])
-    return node is not None and node.op_type == "DequantizeLinear"
 
 
 def _channel_axis(node, position, rank):
@@ -113,7 +129,8 @@ def _channel_axis(node, position, rank):
     axes = set(range(rank)) - summed
     if len(axes) != 1:
         raise InputError(
-            f"ONNX holds 8-bit kernels with one axis of output channels; that of {node.name!r} has {len(axes)}"
+            "ONNX holds kernels of 8 bits that have one axis of output channels; "
+            f"that of {node.name!r} has {len(axes)}"
         )
     return axes.pop()
 

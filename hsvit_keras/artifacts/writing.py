@@ -3,8 +3,10 @@
 Nothing is written unless the artifact computes what the Keras model computes.
 """
 
+import collections
 import dataclasses
 import hashlib
+import importlib.metadata
 import json
 import pathlib
 from collections.abc import Mapping
@@ -111,9 +113,10 @@ def to_tflite(
         content = tflite_conversion.convert(lowered, preset, runtime=runtime, **types)
         content = metadata.write(
             content,
+            prepared.description,
             name=prepared.model.name,
-            description=prepared.description,
             summary=_summary(prepared),
+            version=importlib.metadata.version("hsvit-keras"),
             author=author,
             licence=licence,
             input_names=[input_name(tensor) for tensor in prepared.model.inputs],
@@ -162,7 +165,7 @@ def to_onnx(
         content = onnx_conversion.convert(
             lowered, preset=preset, opset=opset, description=prepared.description
         )
-        return content, onnx_conversion.facts(content), OnnxModel(content)
+        return content, _onnx_facts(content), OnnxModel(content)
 
     request = _Request(path, ".onnx", preset, ONNX_PRESETS, calibration, samples, batch_size, probabilities)
     return _write(model, request, make)
@@ -194,6 +197,17 @@ def tflite_facts(content, runtime=None):
         needs = ", ".join(f"{need['feature']} needs {need['runtime']}" for need in found["runtime_needs"])
         raise InputError(f"the artifact would not load on runtime {runtime}: {needs}")
     return found
+
+
+def _onnx_facts(content):
+    """What an `.onnx` file is, for its report."""
+    import onnx
+
+    model = onnx.load_from_string(content)
+    return {
+        "opset": next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
+        "ops": dict(collections.Counter(node.op_type for node in model.graph.node)),
+    }
 
 
 def with_ranges(model, calibration):
@@ -253,7 +267,7 @@ class _Prepared:
 
     def finished(self, integer_output=False):
         """The model with the softmax of its artifact; integers need the range of probabilities, too."""
-        if not self.description.probabilities or _ends_in_softmax(self.model):
+        if not self.description.probabilities or ends_in_softmax(self.model):
             return self.model
         outputs = layers.Softmax(name="probabilities", dtype="float32")(self.model.output)
         if integer_output:
@@ -283,7 +297,7 @@ def _write(model, request, make):
             runnable,
             inputs,
             labels,
-            expected_probabilities=_ends_in_softmax(prepared.model),
+            expected_probabilities=ends_in_softmax(prepared.model),
         )
         comparison.check(parity, preset.limits)
         report = {
@@ -325,12 +339,12 @@ def _prepare(model, request, preset):
     description = dataclasses.replace(
         description,
         task=description.task or (task.name if task.name != "tensors" else None),
-        probabilities=probabilities or (task.name == "classification" and _ends_in_softmax(model)),
+        probabilities=probabilities or (task.name == "classification" and ends_in_softmax(model)),
     )
     return _Prepared(model, description, task)
 
 
-def _ends_in_softmax(model):
+def ends_in_softmax(model):
     """Whether the model itself gives probabilities."""
     (last, *others) = [tensor._keras_history.operation for tensor in model.outputs]
     while type(last).__name__ == "ModelDescription":

@@ -1,6 +1,6 @@
-"""How much a model computes: the multiply-adds of its convolutions and matrix products.
+"""How large a model is: the multiply-adds of its convolutions and matrix products, and its parameters.
 
-Each layer computes with symbolic tensors, which record the operations: new layers need no rule of their own.
+Nothing has to be known of a layer: each computes with symbolic tensors, whose history holds its operations.
 """
 
 import math
@@ -17,7 +17,7 @@ from hsvit_keras.compression.narrowing import compute_first_tokens_alone
 def count_multiply_adds(model):
     """Counts the multiply-adds of one image in convolutions and matrix products, as a phone computes them.
 
-    Of the last block that is what the class token needs.
+    Of the last block, only what the class token needs is counted.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
@@ -35,25 +35,30 @@ def count_multiply_adds(model):
     return sum(counts) + sum(map(_of_node, nodes.values()))
 
 
+def count_parameters(model):
+    """The number of trainable parameters, as papers count: without the statistics of batch normalization."""
+    return sum(math.prod(variable.shape) for variable in model.trainable_variables)
+
+
 def _computing(layer, nodes, counts):
-    """Makes a layer's symbolic call compute with `keras.ops`, and collects the operations of that."""
+    """A replacement of a layer's symbolic call that really calls it, and collects its operations."""
 
     def call(*args, **kwargs):
-        if isinstance(layer, keras.layers.Rescaling):  # it calls the backend itself, on real tensors only
+        if isinstance(layer, keras.layers.Rescaling):  # it multiplies no matrices, and takes no symbols
             return keras.KerasTensor(args[0].shape, layer.compute_dtype)
         if getattr(layer, "groups", 1) > 1:  # Keras' symbolic convolution knows no groups
             output = keras.KerasTensor(layer.compute_output_shape(args[0].shape))
             counts.append(math.prod((*output.shape, *layer.kernel.shape[:-1])))
             return output
-        outputs = layer.call(*args, **kwargs)
-        waiting = keras.tree.flatten(outputs)
+        output = layer.call(*args, **kwargs)
+        waiting = keras.tree.flatten(output)
         while waiting:
             operation, node_index, _ = getattr(waiting.pop(), "_keras_history", (None, 0, 0))
             if operation is not None and not isinstance(operation, keras.Layer):
                 node = operation._inbound_nodes[node_index]
                 nodes[id(node)] = node
                 waiting += node.arguments.keras_tensors
-        return outputs
+        return output
 
     return call
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Measure, Task, log_probabilities, only
+from hsvit_keras.tasks.task import Measure, Task, only, same_form
 from hsvit_runtime.errors import InputError
 
 
@@ -39,8 +39,8 @@ class Segmentation(Task):
         logits = only(outputs)
         return {self.metric.name: _mean_iou(np.asarray(labels), logits.argmax(-1), logits.shape[-1])}
 
-    def comparable(self, outputs, probabilities=False, floor=1e-30):
-        return {"log_probabilities": log_probabilities(only(outputs), probabilities, floor)}
+    def comparable(self, outputs, probabilities=False, step=None):
+        return same_form(only(outputs), probabilities, step)
 
     def compare(self, expected, outputs):
         agreement = super().compare(expected, outputs)

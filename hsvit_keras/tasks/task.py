@@ -10,6 +10,8 @@ import numpy as np
 
 from hsvit_runtime.errors import InputError
 
+_LEAST_PROBABILITY = 1e-30  # of a float32 softmax
+
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
@@ -93,13 +95,13 @@ class Task:
         """
         return {}
 
-    def comparable(self, outputs, probabilities=False, floor=1e-30):
+    def comparable(self, outputs, probabilities=False, step=None):
         """Outputs in a form in which logits and probabilities of one model are the same numbers.
 
         Args:
             outputs: dict from name to array (count, ...).
             probabilities: bool, whether a softmax stands behind the logits.
-            floor: float, the smallest probability that is told from 0.
+            step: float, what probabilities are rounded to in an integer output; None for floats.
 
         Returns:
             dict from name to array (count, ...).
@@ -179,11 +181,17 @@ def _cosine(one, other):
     return float(np.sum(one * other) / lengths) if lengths else float(np.array_equal(one, other))
 
 
-def log_probabilities(outputs, probabilities, floor):
-    """Logarithms of probabilities on the last axis, less their mean: what a common offset does not change."""
+def same_form(outputs, probabilities, step):
+    """Logits or probabilities (..., classes) in one form.
+
+    Logarithms of probabilities, less their mean: what a common offset of the logits does not change.
+    Probabilities in steps have no meaningful logarithm: they are compared themselves, rounded alike.
+    """
     numbers = np.asarray(outputs, "float64")
     if not probabilities:
-        shifted = numbers - numbers.max(-1, keepdims=True)
-        numbers = np.exp(shifted) / np.exp(shifted).sum(-1, keepdims=True)
-    logs = np.log(np.maximum(numbers, floor))
-    return logs - logs.mean(-1, keepdims=True)
+        powers = np.exp(numbers - numbers.max(-1, keepdims=True))
+        numbers = powers / powers.sum(-1, keepdims=True)
+    if step:
+        return {"probabilities": np.rint(numbers / step) * step}
+    logs = np.log(np.maximum(numbers, _LEAST_PROBABILITY))
+    return {"log_probabilities": logs - logs.mean(-1, keepdims=True)}

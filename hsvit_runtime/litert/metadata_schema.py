@@ -74,7 +74,7 @@ def unpack(content):
 
 
 def _fields(kind):
-    """dict from a field's name to its number and kind. A union has two numbers: its type's, then its table's."""
+    """dict from a field's name to its number and kind. A union takes two numbers, for its type and table."""
     fields, number = {}, 0
     for field in _TABLES[kind].split():
         name, field_kind = field.split(":")

@@ -5,10 +5,11 @@ import dataclasses
 import json
 import shlex
 
+from command_line import model_data
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.compressing.steps import STEPS, arguments_of
-from training.configs import compress_base, hsvit_base
+from training.configs import compress_base
 from training.recipes import recipe
 
 
@@ -45,12 +46,12 @@ def parse_step(text):
         ) from None
 
 
-def chain(config, run_values, image_shape):
+def chain(config, description, image_shape):
     """The steps of a config.
 
     Args:
         config: `ConfigDict` with the keys of `training/configs/compress_base.py`.
-        run_values: dict, the config of the run that trained the model; empty where none is known.
+        description: `hsvit_runtime.description.Description` of the model.
         image_shape: (height, width, channels) of the model's images.
 
     Returns:
@@ -59,20 +60,14 @@ def chain(config, run_values, image_shape):
     Raises:
         ValueError: a step, an argument or a setting is unknown, missing, out of range or out of order.
     """
-    settings = json.loads(json.dumps(config.to_dict()))
-    _check_keys(settings, compress_base.get_config(), "the config has")
-    pairs = settings.pop("steps")
+    values = json.loads(json.dumps(config.to_dict()))
+    _check_keys(values)
+    pairs = values.pop("steps")
     if not pairs:
         raise InputError("there is nothing to do: name steps with --step, or in the config")
-    values = json.loads(json.dumps(hsvit_base.get_config().to_dict()))
-    values |= {name: value for name, value in run_values.items() if name in values}
-    values |= {name: value for name, value in settings.items() if value is not None}
-    values["image_shape"] = list(image_shape)
-    for name in ("data", "mean", "std"):
-        if name not in run_values and settings[name] is None:
-            raise InputError(
-                f"--config.{name} is needed, since there is no config.json of a run beside the model"
-            )
+    values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
+    low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
+    values |= {"input_range": [low, high], "image_shape": list(image_shape)}
     steps = [_step(name, dict(arguments), values) for name, arguments in pairs]
     _check_order([step.name for step in steps])
     return steps
@@ -83,13 +78,8 @@ def _step(name, arguments, values):
         raise InputError(f"there is no step {name!r}; {suggest(str(name), STEPS)}")
     distillation = dict(values["distillation"])
     own = {}
-    trainable = {*compress_base.get_config(), *distillation} - {
-        "steps",
-        "data",
-        "mean",
-        "std",
-        "distillation",
-    }
+    of_all_steps = {"steps", "data", "input_range", "distillation"}
+    trainable = {*compress_base.get_config(), *distillation} - of_all_steps
     for key, value in arguments.items():
         if key in distillation:
             distillation[key] = _as_list(value) if key in ("teachers", "features") else value
@@ -108,7 +98,7 @@ def _step(name, arguments, values):
 
 
 def _check_order(names):
-    """What cannot follow is said at once, not after hours of training."""
+    """Raises an error about a wrong order at once, not after hours of training."""
     if "quantize" in names:
         after = names[names.index("quantize") + 1 :]
         for name in ("slim", "quantize"):
@@ -116,10 +106,11 @@ def _check_order(names):
                 raise InputError(f"step {name!r} cannot follow 'quantize': received {', '.join(names)}")
 
 
-def _check_keys(settings, known, start):
+def _check_keys(settings):
+    known = list(compress_base.get_config())
     for key in settings:
         if key not in known:
-            raise InputError(f"{start} an unknown key {key!r}; {suggest(key, list(known))}")
+            raise InputError(f"the config has an unknown key {key!r}; {suggest(key, known)}")
 
 
 def _as_list(value):

@@ -2,68 +2,60 @@
 
 import keras
 
-from hsvit_keras.compression.counting import count_multiply_adds
+from command_line import tables
+from hsvit_keras.compression.counting import count_multiply_adds, count_parameters
 from hsvit_keras.compression.quantized_layers import RoundedKernel
 from hsvit_keras.compression.sparsity import sparsity_report, zipped_size
-from training.fitting.fit import jit
-from training.train import num_parameters
+from training.fitting.evaluation import evaluate_on_test
 
-_COLUMNS = {
-    "accuracy": "{:.4f}",
-    "loss": "{:.4f}",
-    "multiply_adds": "{:,}",
-    "parameters": "{:,}",
-    "bytes": "{:,}",
-    "zipped_bytes": "{:,}",
-    "sparsity": "{:.1%}",
-}
+_SIZES = ("multiply_adds", "parameters", "bytes", "zipped_bytes")
 
 
 def measure(model, data, values):
-    """Accuracy, loss, size and arithmetic of a model.
+    """Quality, size and arithmetic of a model.
 
     Args:
         model: `keras.Model` with logits.
-        data: `fitting.Data`.
+        data: `training.fitting.data.Data`.
         values: plain config.
 
     Returns:
-        dict of `accuracy` and `loss` on the test part, `multiply_adds` of one image, `parameters`, `bytes`
-        and `zipped_bytes` of the weights (rounded kernels as integers, all else in float32) and
+        dict of `loss` and the task's metrics on the test part, `multiply_adds` of one image, `parameters`,
+        `bytes` and `zipped_bytes` of the weights (rounded kernels as integers, all else in float32) and
         `sparsity`, the share of zeros in the kernels.
     """
-    judged = keras.Model(model.input, model.output)  # so that the model itself stays as it is
-    judged.compile(
-        loss=keras.losses.CategoricalCrossentropy(from_logits=True),
-        metrics=[keras.metrics.CategoricalAccuracy(name="accuracy")],
-        jit_compile=jit(values["jit"]),
-    )
+    tested = evaluate_on_test(model, data, values)
+    del tested["samples"]
     size, zipped_bytes = zipped_size(_deployed(model))
-    found = judged.evaluate(data.test(), steps=data.test_steps, verbose=0, return_dict=True)
     return {
-        "accuracy": found["accuracy"],
-        "loss": found["loss"],
+        **tested,
         "multiply_adds": count_multiply_adds(model),
-        "parameters": num_parameters(model),
+        "parameters": count_parameters(model),
         "bytes": size,
         "zipped_bytes": zipped_bytes,
         "sparsity": sparsity_report(model)["sparsity"],
     }
 
 
-def table(rows):
-    """The rows in lines.
+def table(rows, metric):
+    """The rows as text.
 
     Args:
         rows: list of dicts of `measure`, each with the text `step`.
+        metric: `hsvit_keras.tasks.Measure`, the main one.
     """
-    cells = [[row["step"], *(form.format(row[name]) for name, form in _COLUMNS.items())] for row in rows]
-    cells.insert(0, ["step", *(name.replace("_", " ") for name in _COLUMNS)])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(f"{text:{'<' if i == 0 else '>'}{widths[i]}}" for i, text in enumerate(line))
-        for line in cells
-    )
+    columns = ("step", metric.title.lower(), "loss", *(name.replace("_", " ") for name in _SIZES), "sparsity")
+    lines = [
+        (
+            row["step"],
+            metric.format(row[metric.name]),
+            f"{row['loss']:.4f}",
+            *(f"{row[name]:,}" for name in _SIZES),
+            f"{row['sparsity']:.1%}",
+        )
+        for row in rows
+    ]
+    return tables.table(columns, lines)
 
 
 def _deployed(model):

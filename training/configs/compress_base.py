@@ -1,7 +1,4 @@
-"""What `training.compress` does: the steps, and how a model is trained within each of them.
-
-Settings of None are those of the run that trained the model, in the config.json beside it.
-"""
+"""What `training.compress` does: the steps, and how a model is trained within each of them."""
 
 from ml_collections import ConfigDict
 from ml_collections.config_dict import placeholder
@@ -10,31 +7,32 @@ from training.configs import hsvit_base
 
 
 def get_config():
-    """Gives the table of settings; a file of a chain of one's own changes what is its own."""
+    """Gives the table of settings; a file for a chain of your own changes what differs."""
     distillation = hsvit_base.get_config().distillation
-    distillation.teachers = ("original",)  # the model as it comes
+    distillation.teachers = ("original",)  # the model to be compressed
     return ConfigDict(
         {
             # Pairs of a step's name and its arguments, among which may be any setting of training below:
             # (("slim", {"groups": 8, "epochs": 20}), ("quantize", {"learning_rate": 1e-4}))
             "steps": (),
-            # Data.
+            # Data. What is None is as the model says; needed for a model that does not: the data set, and
+            # the values of a black and a white pixel in the model's input, such as (0, 255) or (-1, 1).
             "data": placeholder(str),
-            "mean": placeholder(tuple),
-            "std": placeholder(tuple),
-            "augmentation": placeholder(tuple),
-            # Training. With 0 epochs a step does without.
+            "input_range": placeholder(tuple),
+            "augmentation": (),
+            "validation": hsvit_base.validation(),
+            # Training. With 0 epochs a step does not train.
             "epochs": 5,
             "learning_rate": 1e-3,
             "warmup_epochs": 0,
-            "batch_size": placeholder(int),
-            "weight_decay": placeholder(float),
-            "label_smoothing": placeholder(float),
+            "batch_size": 64,
+            "weight_decay": 0.01,
+            "label_smoothing": 0.0,
             "distillation": distillation,
             "seed": 0,
-            # Machine.
-            "dtype": placeholder(str),
+            # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.
+            "dtype": "float32",
             "jit": placeholder(bool),
-            "num_workers": placeholder(int),
+            "num_workers": 2,
         }
     )

@@ -4,7 +4,7 @@ The paper says nothing of augmentation, warm-up, label smoothing and which param
 ours, the usual flip and shift. As with PyTorch's AdamW, which the authors use, all parameters decay.
 """
 
-from ml_collections import ConfigDict
+from ml_collections import ConfigDict, FieldReference
 from ml_collections.config_dict import placeholder
 
 
@@ -15,7 +15,7 @@ def get_config():
             # Model. Arguments are those of its class, for whatever the variant should have otherwise.
             "model": "hsvit_c2a2",
             "model_arguments": {},
-            # Data. Pixels of 0 to 1 become (pixel - mean) / std.
+            # Data. The model's first layer makes (pixel - mean) / std of pixels of 0 to 1.
             "data": "cifar10",
             "image_shape": (32, 32, 3),
             "mean": (0.4914, 0.4822, 0.4465),
@@ -27,7 +27,10 @@ def get_config():
                     {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"},
                 ),
             ),
-            # Distillation: paths of saved models that teach, see training/distillation.py; none by default.
+            # What the best epoch is chosen on: a share of the training part, or the data set's own validation
+            # part where it has one; or "test", as the papers do.
+            "validation": validation(),
+            # Distillation: paths of saved models that teach, see training/fitting/distillation.py.
             "distillation": {
                 "teachers": (),
                 "alpha": 0.5,
@@ -50,3 +53,8 @@ def get_config():
             "num_workers": 2,
         }
     )
+
+
+def validation():
+    """A value that may be replaced by "test"."""
+    return FieldReference({"share": 0.1, "seed": 0}, field_type=object)

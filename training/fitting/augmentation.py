@@ -1,8 +1,8 @@
 """Random changes of training images by Keras' own layers, as a function of a random generator alone.
 
-The layers carry no state from batch to batch: their random states are handed in with each batch. So the
-same generator gives the same images in any order, in any thread and after a restart. Each layer is compiled
-by itself and runs on the accelerator where JAX has one.
+The layers keep no state between batches: their random states are passed in with each batch. So the same
+generator gives the same images in any order, in any thread and after a restart. Each layer is compiled by
+itself and runs on the accelerator where JAX has one.
 """
 
 import warnings
@@ -16,41 +16,48 @@ from training.fitting.seeds import draw_states, seed_states
 
 
 class Augmentation:
-    """What `training.data.batches` takes as `augment`; turns labels into probabilities as well.
+    """What `data_sets.batches` takes as `augment`; turns labels into the targets of a task's loss as well.
 
     Args:
         table: sequence of (name of a Keras layer, dict of its arguments), applied in this order to
             pixels of 0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("MixUp", {"alpha": 0.2})]`.
-            An empty one only turns labels into probabilities.
-        num_classes: int, length of the labels given out.
+            An empty one only turns labels into targets.
+        task: `hsvit_keras.tasks.Task` that the labels are for.
+        num_classes: int.
 
     Call arguments:
         images: array `(batch, height, width, channels)`, from 0 to 255.
-        labels: int array `(batch,)`.
+        labels: int array `(batch, ...)`.
         rng: `numpy.random.Generator` that decides everything.
 
     Returns:
-        (float32 images of the same shape, from 0 to 255; float32 labels `(batch, num_classes)`).
+        (float32 images of the same shape, from 0 to 255; targets of the task's loss).
 
     Raises:
         ValueError: there is no such layer, it does not take the arguments, or it resizes images.
     """
 
-    def __init__(self, table, num_classes):
-        self._one_hot = np.eye(num_classes, dtype=np.float32)
+    def __init__(self, table, task, num_classes):
+        self._task, self._num_classes = task, num_classes
         self._transforms = [_Transform(_layer(*_name_and_arguments(entry))) for entry in table]
 
     def __call__(self, images, labels, rng):
-        data = {"images": images.astype(np.float32), "labels": self._one_hot[labels]}
+        data = self._task.augmentable(images.astype(np.float32), labels, self._num_classes)
+        self._check(data)
         for transform in self._transforms:
             data = transform(data, rng)
-        return np.asarray(data["images"]), np.asarray(data["labels"])
+        return np.asarray(data["images"]), np.asarray(self._task.targets(data))
+
+    def _check(self, data):
+        if "segmentation_masks" in data and "MixUp" in [transform.name for transform in self._transforms]:
+            raise InputError("augmentation: MixUp averages labels, and classes of a mask have no average")
 
 
 class _Transform:
     """One layer as a compiled pure function of its data and its random states."""
 
     def __init__(self, layer):
+        self.name = type(layer).__name__
         self._layer = layer
         self._states = seed_states(layer)
         self._compiled = _compile(self._stateless)
@@ -60,7 +67,7 @@ class _Transform:
         before, after = data["images"].shape, tuple(changed["images"].shape)
         if before != after:
             raise InputError(
-                f"augmentation has to keep the shape of the images; {type(self._layer).__name__} "
+                f"augmentation has to keep the shape of the images; {self.name} "
                 f"made {after[1:]} of {before[1:]}"
             )
         return changed

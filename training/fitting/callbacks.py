@@ -1,4 +1,4 @@
-"""What a run does beside learning: repeatable random numbers, a stop at NaN, a line and a file an epoch."""
+"""Callbacks of a run: repeatable random numbers, a stop at NaN, a printed line and files for each epoch."""
 
 import math
 import sys
@@ -33,9 +33,9 @@ class EpochSeeds(keras.callbacks.Callback):
 
 
 class StopAtNonFinite(keras.callbacks.Callback):
-    """Raises `ValueError` as soon as the loss is not a finite number, before the epoch is put on record.
+    """Raises `ValueError` as soon as the loss is not a finite number, before the epoch is recorded.
 
-    A loss is looked at one step late: to wait for it at once would leave an accelerator idle.
+    A loss is checked one step late: waiting for it at once would leave an accelerator idle.
 
     Args:
         advice: str, the sentence after the message.
@@ -109,13 +109,13 @@ class EpochRecords(keras.callbacks.Callback):
         self._trained = time.perf_counter() - self._start
 
     def on_epoch_end(self, epoch, logs=None):
+        # What was measured in training, then on the validation part; the loss first.
+        names = sorted(logs, key=lambda name: (name.startswith("val_"), not name.endswith("loss"), name))
+        measured = {name: float(logs[name]) for name in names}
         row = {
             "epoch": epoch + 1,
             "step": (epoch + 1) * self._steps,
-            "loss": float(logs["loss"]),
-            "accuracy": float(logs["accuracy"]),
-            "val_loss": float(logs["val_loss"]),
-            "val_accuracy": float(logs["val_accuracy"]),
+            **measured,
             # On JAX `self.model` brings what was learned into the variables, which other models share.
             "learning_rate": float(self.model.optimizer.learning_rate),
             "images_per_second": round(self._steps * self._batch_size / self._trained, 1),
@@ -124,8 +124,7 @@ class EpochRecords(keras.callbacks.Callback):
         self._run.finish_epoch(self._saved, row, self._best_model)
         clear = "\r\033[K" if sys.stdout.isatty() else ""
         print(
-            f"{clear}{self._label}  loss {row['loss']:.4f}  accuracy {row['accuracy']:.4f}  "
-            f"val_loss {row['val_loss']:.4f}  val_accuracy {row['val_accuracy']:.4f}  "
+            f"{clear}{self._label}  {'  '.join(f'{name} {value:.4f}' for name, value in measured.items())}  "
             f"{row['images_per_second']:,.0f} images/s  {row['seconds']:.1f} s",
             flush=True,
         )

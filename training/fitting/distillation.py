@@ -1,4 +1,4 @@
-"""Distillation: a student learns from the labels and from what teachers answer.
+"""Distillation: a student learns from the labels and from the outputs of teachers.
 
     distiller = Distiller(student, teacher, alpha=0.5, temperature=3.0)
     distiller.compile("adam", loss=keras.losses.CategoricalCrossentropy(from_logits=True))
@@ -14,6 +14,7 @@ import keras
 from keras import layers, ops
 
 from hsvit_keras.compression.rewriting import functional
+from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 
@@ -25,24 +26,24 @@ class Distiller(keras.Model):
 
     The label loss is the one given to `compile`. The teacher loss is the divergence from the teachers'
     probabilities at a temperature, times its square so that gradients keep their size (Hinton et al. 2015,
-    https://arxiv.org/abs/1503.02531), or the cross-entropy with their decision. Several
-    teachers answer by the mean of their logits, which is the geometric mean of their probabilities (section 1
-    there). A student with the layers `head` and `head_distillation` learns labels with the first and the
-    teacher with the second (DeiT, https://arxiv.org/abs/2012.12877; hard, with alpha 0.5). The feature loss
-    is the mean squared difference of two layers' outputs (FitNets, https://arxiv.org/abs/1412.6550).
+    https://arxiv.org/abs/1503.02531), or the cross-entropy with their decision. The logits of several
+    teachers are averaged, which is the geometric mean of their probabilities (section 1 there). A student
+    with the layers `head` and `head_distillation` learns labels with the first and the teacher with the
+    second (DeiT, https://arxiv.org/abs/2012.12877; hard, with alpha 0.5). The feature loss is the mean
+    squared difference of two layers' outputs (FitNets, https://arxiv.org/abs/1412.6550).
 
-    While it validates, loss and metrics are those of the student alone, of its answer to the labels.
+    In validation, loss and metrics are those of the student alone.
 
     Args:
         student: `keras.Model` as a Functional graph or `keras.Sequential`, from images to logits. It is
             trained in place, and stays as it is otherwise.
         teachers: `keras.Model`, or sequence of them, from the same images to logits or, behind a
-            softmax, to probabilities. Each answers in inference mode; `trainable` is set to False.
-        alpha: float in [0, 1], how much the teachers count against the labels.
+            softmax, to probabilities. Each runs in inference mode; `trainable` is set to False.
+        alpha: float in [0, 1], the weight of the teachers against that of the labels.
         temperature: float above 0, what logits are divided by; not used where `hard`.
         hard: bool, whether to learn the teachers' decision instead of their probabilities.
         features: sequence of (layer of the student, layer of the teacher), by name. Where the last axis
-            differs, a learned projection, which is no part of the student, leads from one to the other.
+            differs, a learned projection, which is no part of the student, maps one to the other.
         feature_weight: float, at least 0.
         name: str.
 
@@ -87,7 +88,7 @@ class Distiller(keras.Model):
         return self.student.layers
 
     def compile(self, optimizer="rmsprop", **kwargs):
-        """As `keras.Model.compile`; `loss` and `metrics` are about the student's answers and labels."""
+        """As `keras.Model.compile`; `loss` and `metrics` are of the student's output and the labels."""
         super().compile(optimizer, **kwargs)
         self.learner.compile(self.optimizer)
 
@@ -96,7 +97,7 @@ class Distiller(keras.Model):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         if not training:
-            return super().compute_loss(x, y, y_pred["answer"], sample_weight, training)
+            return super().compute_loss(x, y, y_pred["output"], sample_weight, training)
         label_loss = super().compute_loss(x, y, y_pred["on_labels"], sample_weight, training)
         taught = self.teacher(x, training=False)
         logits = ops.cast(y_pred["on_teacher"], "float32") / self.temperature
@@ -108,7 +109,7 @@ class Distiller(keras.Model):
         return loss
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        return super().compute_metrics(x, y, y_pred["answer"], sample_weight)
+        return super().compute_metrics(x, y, y_pred["output"], sample_weight)
 
     def _teacher_loss(self, taught, logits, sample_weight):
         if self.hard:
@@ -126,34 +127,34 @@ def _joint_teacher(student, teachers, feature_layers):
     if feature_layers:
         graph = functional(teachers[0])
         outputs = [graph.output, *(_layer(graph, name, "teacher").output for name in feature_layers)]
-        answer, *features = keras.Model(graph.input, outputs)(image)
-        answers = [answer]
+        output, *features = keras.Model(graph.input, outputs)(image)
+        outputs = [output]
     else:
-        answers = [teacher(image) for teacher in teachers]
-    for teacher, answer in zip(teachers, answers, strict=True):
-        if tuple(answer.shape[1:]) != tuple(student.output_shape[1:]):
+        outputs = [teacher(image) for teacher in teachers]
+    for teacher, output in zip(teachers, outputs, strict=True):
+        if tuple(output.shape[1:]) != tuple(student.output_shape[1:]):
             raise InputError(
-                f"teacher {teacher.name!r} has to answer as many classes as the student, "
-                f"{student.output_shape[-1]}; it has {answer.shape[-1]}"
+                f"the output of teacher {teacher.name!r} has to have the student's shape, "
+                f"{tuple(student.output_shape)}; it has {tuple(output.shape)}"
             )
-    logits = [_as_logits(teacher, answer) for teacher, answer in zip(teachers, answers, strict=True)]
+    logits = [_as_logits(teacher, output) for teacher, output in zip(teachers, outputs, strict=True)]
     return keras.Model(image, {"logits": sum(logits) / len(logits), "features": features}, name="teacher")
 
 
 def _learner(student, feature_layers, teacher_features):
-    """The student with all the outputs that a loss looks at."""
+    """The student with all the outputs that the losses need."""
     graph = functional(student)
-    answer, tokens = graph.output, ("head", "head_distillation")
+    output, tokens = graph.output, ("head", "head_distillation")
     has_token = {layer.name for layer in graph.layers}.issuperset(tokens)
     on_labels, on_teacher = (
-        (graph.get_layer(name).output for name in tokens) if has_token else (answer, answer)
+        (graph.get_layer(name).output for name in tokens) if has_token else (output, output)
     )
     features = [
         _projected(name, _layer(graph, name, "student").output, goal)
         for name, goal in zip(feature_layers, teacher_features, strict=True)
     ]
     outputs = {
-        "answer": answer,
+        "output": output,
         "on_labels": on_labels,
         "on_teacher": on_teacher if has_token else _as_logits(student, on_teacher),
         "features": features,
@@ -162,7 +163,7 @@ def _learner(student, feature_layers, teacher_features):
 
 
 def _projected(name, ours, theirs):
-    """`ours` as it is where it has the shape of `theirs`, otherwise led there along the last axis."""
+    """`ours` as it is where it has the shape of `theirs`, otherwise projected along the last axis."""
     if ours.shape[1:-1] != theirs.shape[1:-1]:
         raise InputError(
             f"features of the student's layer {name!r}, {tuple(ours.shape)}, cannot be compared with "
@@ -173,14 +174,20 @@ def _projected(name, ours, theirs):
     return layers.Dense(theirs.shape[-1], use_bias=False, dtype="float32", name=f"{name}_projection")(ours)
 
 
-def _as_logits(model, answer):
-    """Float32 logits of an answer; those of probabilities are their logarithms."""
-    answer = ops.cast(answer, "float32")
-    (last,) = [tensor._keras_history.operation for tensor in getattr(model, "outputs", None) or [answer]]
-    softmax = (
-        isinstance(last, layers.Softmax) or getattr(last, "activation", None) is keras.activations.softmax
-    )
-    return ops.log(ops.maximum(answer, keras.config.epsilon())) if softmax else answer
+def _as_logits(model, output):
+    """Float32 logits of an output; those of probabilities are their logarithms."""
+    output = ops.cast(output, "float32")
+    return ops.log(ops.maximum(output, keras.config.epsilon())) if _gives_probabilities(model) else output
+
+
+def _gives_probabilities(model):
+    """Whether a softmax is the last operation, described or not."""
+    if not getattr(model, "outputs", None):  # a subclassed model has no graph
+        return False
+    last = model.output._keras_history.operation
+    if isinstance(last, ModelDescription):
+        last = last.input._keras_history.operation
+    return isinstance(last, layers.Softmax) or getattr(last, "activation", None) is keras.activations.softmax
 
 
 def _layer(model, name, role):
@@ -214,6 +221,6 @@ def _check_models(student, teachers, features):
         shape = getattr(teacher, "input_shape", student.input_shape)
         if shape != student.input_shape:
             raise InputError(
-                f"teacher {teacher.name!r} has to take the images of the student, {student.input_shape}; "
+                f"teacher {teacher.name!r} has to take the student's images, {student.input_shape}; "
                 f"it takes {shape}"
             )

@@ -1,6 +1,6 @@
-"""Training over several devices, on JAX: they share out the images of a batch, or the groups of an HSViT.
+"""Training on several devices, on JAX: they share the images of a batch, or the groups of an HSViT.
 
-Both compute what one device does; what differs is what each has to hold and to send.
+Both compute the same as one device; they differ in what each device has to hold and to send.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _BITS = re.compile(r"(?:f|bf|s|u)(\d+)|pred")
 
 
 def take_devices(num_devices):
-    """Makes sure of so many devices; before anything is computed, a CPU can be made to look like several.
+    """Checks that there are enough devices; a CPU is divided into several, if nothing was computed yet.
 
     Args:
         num_devices: int.
@@ -35,7 +35,7 @@ def take_devices(num_devices):
     require_backend("jax")
     import jax
 
-    with contextlib.suppress(RuntimeError):  # once something was computed, the devices are what they are
+    with contextlib.suppress(RuntimeError):  # once something was computed, devices are fixed
         jax.config.update("jax_num_cpu_devices", num_devices)
     devices = keras.distribution.list_devices()
     if not 1 <= num_devices <= len(devices):
@@ -44,15 +44,15 @@ def take_devices(num_devices):
 
 
 def distribute(kind, devices, batch_size, build):
-    """Lets all that Keras makes from now on live on several devices.
+    """Places all that Keras makes from now on onto several devices.
 
     Args:
-        kind: str, what the devices share out: `"data"`, the images of each batch, every device holding the
+        kind: str, what the devices share: `"data"`, the images of each batch, every device holding the
             whole model; or `"groups"`, attention groups with their kernels, every device seeing all images.
         devices: list of names.
         batch_size: int, images in a step of training.
         build: function without arguments that gives the model which will be trained; it is called once to
-            find out where its groups are; the model that is built next has the same initial weights.
+            find its groups. The model that is built next has the same initial weights.
 
     Returns:
         list of callbacks that `fit` needs then.
@@ -79,7 +79,7 @@ def distribute(kind, devices, batch_size, build):
 
 
 class _DataParallel(keras.distribution.DataParallel):
-    """Shares out the images to train on; those of the test part go to every device while it is `testing`."""
+    """Shares the images to train on; while it is `testing`, every device gets all images."""
 
     testing = False
 
@@ -90,7 +90,7 @@ class _DataParallel(keras.distribution.DataParallel):
 
 
 class _TestWhole(keras.callbacks.Callback):
-    """Lets every device evaluate the whole test part: its last batch can seldom be shared out evenly."""
+    """Lets every device evaluate all images, since the last batch can seldom be shared evenly."""
 
     def __init__(self, distribution):
         super().__init__()
@@ -104,7 +104,7 @@ class _TestWhole(keras.callbacks.Callback):
 
 
 def _layouts(model, mesh):
-    """The weights that go with groups are cut along the axis on which the groups lie; all others repeat."""
+    """The weights of groups are split along the groups' axis; all others are repeated on each device."""
     place = next(iter(find_places(Graph(model))["groups"].values()), None)
     num_devices = mesh.devices.size
     if place is None or place.count % num_devices:

@@ -4,64 +4,12 @@ import contextlib
 import re
 
 import keras
-import numpy as np
 
-from data_sets import batches, load_dataset, steps_per_epoch
-from hsvit_keras.model_files import load_model, normalization_beside
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
 from training.fitting import callbacks
-from training.fitting.augmentation import Augmentation
 from training.fitting.distillation import Distiller
-
-
-class Data:
-    """The two parts of an image set, and the batches that a config makes of them.
-
-    Args:
-        values: plain config.
-        data_dir: folder of the image set; "digits" needs none.
-
-    Attributes:
-        train_set, test_set: `ImageDataset`.
-        num_classes: int.
-        steps, test_steps: int, batches in an epoch of training and of the test part.
-
-    Raises:
-        ValueError: the image set or the augmentation is unknown, or an epoch would have no batch.
-        OSError: the images are not there.
-    """
-
-    def __init__(self, values, data_dir=None):
-        self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
-        self.train_set, self.test_set = (
-            load_dataset(self.name, part, data_dir) for part in ("train", "test")
-        )
-        self.num_classes = len(self.train_set.class_names)
-        self.steps = steps_per_epoch(self.train_set, values["batch_size"], drop_remainder=True)
-        self.test_steps = steps_per_epoch(self.test_set, values["batch_size"])
-        self._preparation = {
-            key: values[key] for key in ("batch_size", "image_shape", "mean", "std", "num_workers")
-        }
-        self._augment = Augmentation(values["augmentation"], self.num_classes)
-        self._one_hot = Augmentation((), self.num_classes)
-        self.test()  # says at once what is wrong with the preparation
-
-    def train(self, epochs, epoch=0):
-        """Shuffled and augmented batches from `epoch` on, without an epoch's smaller last one."""
-        return batches(
-            self.train_set,
-            **self._preparation,
-            shuffle=True,
-            seed=self._seed,
-            augment=self._augment,
-            epochs=epochs,
-            start_batch=epoch * self.steps,
-            drop_remainder=True,
-        )
-
-    def test(self):
-        """Batches of the test part."""
-        return batches(self.test_set, **self._preparation, augment=self._one_hot)
 
 
 def with_teachers(model, values, original=None):
@@ -74,19 +22,21 @@ def with_teachers(model, values, original=None):
 
     Raises:
         FileNotFoundError: a teacher is not there.
-        ValueError: a teacher does not fit, or was trained on images that were normalized otherwise.
+        ValueError: a teacher does not fit, or takes other values of pixels.
     """
     settings = dict(values["distillation"])
-    teachers = [_teacher(path, values, original) for path in settings.pop("teachers")]
+    teachers = [_teacher(path, model, original) for path in settings.pop("teachers")]
     return Distiller(model, teachers, **settings) if teachers else model
 
 
-def compile_model(model, values, steps):
-    """Sets the optimizer, the loss and the metric of a config.
+def compile_model(model, values, task, *, num_classes, steps):
+    """Sets the optimizer of a config, and the loss and the metrics of a task.
 
     Args:
         model: `keras.Model` with logits.
         values: plain config.
+        task: `hsvit_keras.tasks.Task`.
+        num_classes: int.
         steps: int, steps in an epoch.
     """
     warmup = values["warmup_epochs"] * steps
@@ -101,17 +51,15 @@ def compile_model(model, values, steps):
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model.compile(
         optimizer,
-        loss=keras.losses.CategoricalCrossentropy(
-            from_logits=True, label_smoothing=values["label_smoothing"]
-        ),
-        metrics=[keras.metrics.CategoricalAccuracy(name="accuracy")],
+        loss=task.loss(values["label_smoothing"]),
+        metrics=task.metrics(num_classes),
         jit_compile=jit(values["jit"]),
     )
     optimizer.build(model.trainable_variables)
 
 
 def jit(wanted):
-    """Compile by XLA as the config says; by default except on TensorFlow's CPU, where it is slower."""
+    """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower."""
     on_cpu = all("cpu" in device.lower() for device in keras.distribution.list_devices())
     return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu)
 
@@ -123,16 +71,16 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
         model: compiled `keras.Model` or `Distiller` whose optimizer is built.
         run: `RunDirectory`.
         values: plain config.
-        data: `Data`.
+        data: `training.fitting.data.Data`.
         best_model: function that gives the model to save if an epoch is the best so far; None saves none.
-        more_callbacks: list of `keras.callbacks.Callback`, called before an epoch is put on record.
+        more_callbacks: list of `keras.callbacks.Callback`, called before an epoch is recorded.
 
     Raises:
         ValueError: the loss became NaN or infinite, or the files of the last epoch are damaged.
         OSError: an image cannot be read, or the folder cannot be written.
     """
     saved = model.learner if isinstance(model, Distiller) else model
-    run.start(values, data.train_set.class_names, saved)
+    run.start(values, saved, data.task.metric)
     done, epochs = len(run.rows), values["epochs"]
     if done:
         print(f"going on after epoch {done} of {epochs}")
@@ -144,8 +92,8 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
             steps_per_epoch=data.steps,
             initial_epoch=done,
             epochs=epochs,
-            validation_data=data.test(),
-            validation_steps=data.test_steps,
+            validation_data=data.validation(),
+            validation_steps=data.validation_steps,
             shuffle=False,
             verbose=0,
             callbacks=[
@@ -161,22 +109,24 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
         )
 
 
-def _teacher(path, values, original):
-    if original and path == "original":
-        return load_model(original)
-    model = load_model(path)
-    for name, theirs in zip(("mean", "std"), normalization_beside(path), strict=True):
-        if np.ravel(theirs).tolist() != np.ravel(values[name]).tolist():
-            raise InputError(
-                f"teacher {path} learned from images normalized with {name} {theirs}, as the config.json "
-                f"beside it says or lacks; here it is {values[name]}"
-            )
-    return model
+def _teacher(path, student, original):
+    teacher = load_model(original if original and path == "original" else path)
+    theirs, ours = description_of(teacher).input_range, description_of(student).input_range
+    if theirs != ours:
+        raise InputError(
+            f"teacher {path} takes pixels of {_shown(theirs)}, and {student.name} of {_shown(ours)}: they "
+            "get the same batches"
+        )
+    return teacher
+
+
+def _shown(input_range):
+    return "values that it does not say" if input_range is None else "{:g} to {:g}".format(*input_range)
 
 
 @contextlib.contextmanager
 def _naming_broken_images(data):
-    """Says in one line what to do about an image that cannot be read."""
+    """Raises an error that says what to do about an image that cannot be read."""
     try:
         yield
     except Exception as error:

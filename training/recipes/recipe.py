@@ -37,7 +37,7 @@ def plain(config):
         values = json.loads(json.dumps(config.to_dict()))
     except OSError as error:  # a file that is not there shows at the first use of what was in it
         raise MissingFileError(f"--config: cannot be used: {str(error).splitlines()[-1].strip()}") from error
-    known = hsvit_base.get_config().keys()
+    known = tuple(hsvit_base.get_config())
     for key in values:
         if key not in known:
             from hsvit_keras.models.registry import suggest  # it imports Keras, which takes seconds
@@ -55,10 +55,20 @@ def check(values):
     for key, (words, is_right) in _RANGES.items():
         if not is_right(values[key]):
             raise InputError(f"config.{key} has to be {words}; received {values[key]!r}")
+    _check_validation(values["validation"])
     if values["warmup_epochs"] >= values["epochs"]:
         raise InputError(
             f"config.warmup_epochs has to be less than epochs; received "
             f"warmup_epochs={values['warmup_epochs']}, epochs={values['epochs']}"
+        )
+
+
+def _check_validation(value):
+    is_share = isinstance(value, dict) and value.keys() == {"share", "seed"}
+    if value != "test" and not (is_share and 0 < value["share"] < 1 and value["seed"] >= 0):
+        raise InputError(
+            "config.validation has to be a share between 0 and 1 of the training part with a seed, such as "
+            f"{{'share': 0.1, 'seed': 0}}, or 'test'; received {value!r}"
         )
 
 

@@ -21,7 +21,7 @@ class EventFile:
 
         Args:
             step: int, where on the horizontal axis.
-            values: dict of numbers by tag; `loss/train` and `loss/test` are shown side by side.
+            values: dict of numbers by tag; `loss/train` and `loss/validation` are shown in one chart.
         """
         from tensorboard.compat.proto.summary_pb2 import Summary
 

@@ -1,8 +1,8 @@
 """The folder of a training run, whole at any moment: a run can be killed and started again.
 
-`last.keras` alone says how far a run is. Beside the model and its optimizer it holds the rows of all finished
-epochs, so one rename finishes an epoch. `metrics.jsonl` and the TensorBoard events are copies of the rows: a
-run that goes on brings them in line first.
+`last.keras` alone says how far a run is: with the model and its optimizer it holds the rows of all finished
+epochs, so one rename finishes an epoch. `metrics.jsonl` and the TensorBoard events are copies of the rows,
+written anew by a run that goes on.
 """
 
 import json
@@ -18,15 +18,6 @@ from training.run_files.event_file import EventFile
 
 # A member of the archive last.keras; Keras looks for its own members only.
 _ROWS = "epochs.json"
-
-_TENSORBOARD_TAGS = {
-    "loss": "loss/train",
-    "val_loss": "loss/test",
-    "accuracy": "accuracy/train",
-    "val_accuracy": "accuracy/test",
-    "learning_rate": "learning_rate",
-    "images_per_second": "images_per_second",
-}
 
 
 class RunDirectory:
@@ -80,13 +71,13 @@ class RunDirectory:
                 "workdir"
             )
 
-    def start(self, config, labels, model):
-        """Makes the folder, or takes up the run in it and gives `model` the state of its last epoch.
+    def start(self, config, model, metric):
+        """Makes the folder, or continues the run in it and gives `model` the state of its last epoch.
 
         Args:
             config: plain config of the run.
-            labels: list of str, class names.
             model: compiled `keras.Model` whose optimizer is built.
+            metric: `hsvit_keras.tasks.Measure` that tells the best epoch.
 
         Raises:
             OSError: the folder cannot be written.
@@ -101,8 +92,7 @@ class RunDirectory:
         self._remove_leftovers()
         write_json(self.path / "config.json", config)
         write_json(self.path / "run.json", {"backend": keras.backend.backend()})
-        with replacing(self.path / "labels.txt") as temporary:
-            temporary.write_text("".join(f"{label}\n" for label in labels))
+        self._metric = metric
         self._restore(model)
         self._write_metrics()
         shutil.rmtree(self.path / "tensorboard", ignore_errors=True)
@@ -112,11 +102,11 @@ class RunDirectory:
             self._write_events(row)
 
     def finish_epoch(self, model, row, best_model):
-        """Puts an epoch on record.
+        """Records an epoch.
 
         Args:
             model: the `keras.Model` in training.
-            row: dict of numbers, among them `epoch`, `val_accuracy` and `val_loss`.
+            row: dict of numbers, among them `epoch`, `val_loss` and the metric as `val_` and its name.
             best_model: function that gives the model to save if this epoch is the best so far, or None.
         """
         self.rows.append(row)
@@ -131,8 +121,9 @@ class RunDirectory:
         self._write_events(row)
 
     def best_row(self):
-        """The row of the highest validation accuracy; of equals, the one of the lowest loss."""
-        return max(self.rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
+        """The row of the best value of the metric in validation; of equals, the one of the lowest loss."""
+        sign = 1 if self._metric.higher_is_better else -1
+        return max(self.rows, key=lambda row: (sign * row[f"val_{self._metric.name}"], -row["val_loss"]))
 
     def finish(self, summary):
         """Marks the run as finished."""
@@ -140,7 +131,7 @@ class RunDirectory:
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
-        for name in ("config", "labels", "last", "best", "metrics", "curves", "summary", "run"):
+        for name in ("config", "last", "best", "metrics", "curves", "summary", "run"):
             for path in self.path.glob(f".{name}.*"):
                 path.unlink()
 
@@ -162,4 +153,10 @@ class RunDirectory:
             temporary.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
 
     def _write_events(self, row):
-        self._events.add(row["epoch"], {tag: row[name] for name, tag in _TENSORBOARD_TAGS.items()})
+        points = {}
+        for name in row:
+            if name.startswith("val_"):  # both in one chart
+                measured = name.removeprefix("val_")
+                points |= {f"{measured}/train": row[measured], f"{measured}/validation": row[name]}
+        points |= {name: row[name] for name in ("learning_rate", "images_per_second")}
+        self._events.add(row["epoch"], points)

@@ -22,25 +22,30 @@ def define_flags():
 def main(_):
     import numpy as np
 
-    from training import train
+    from hsvit_keras.tasks import task_named
     from training.fitting import callbacks, fit
+    from training.fitting.building import build_model
     from training.run_files import machine
 
-    job, num_classes = json.loads(FLAGS.job), 10
+    job, class_names = json.loads(FLAGS.job), tuple("0123456789")
     values = {
         **job,
         "model_arguments": {},
+        "data": None,
+        "mean": 0.5,
+        "std": 0.25,
         "epochs": 1,
         "warmup_epochs": 0,
         "learning_rate": 1e-3,
         "weight_decay": 0.01,
         "label_smoothing": 0.0,
     }
-    model = train.build_model(values, num_classes)
-    fit.compile_model(model, values, steps=1000)
+    model = build_model(values, class_names)
+    task = task_named("classification")
+    fit.compile_model(model, values, task, num_classes=len(class_names), steps=1000)
     rng = np.random.default_rng(0)
-    images = rng.normal(size=(job["batch_size"], *job["image_shape"])).astype("float32")
-    labels = np.eye(num_classes, dtype="float32")[rng.integers(num_classes, size=job["batch_size"])]
+    images = rng.uniform(0, 255, size=(job["batch_size"], *job["image_shape"])).astype("float32")
+    labels = np.eye(len(class_names), dtype="float32")[rng.integers(len(class_names), size=len(images))]
 
     def seconds_of(steps):
         clock = callbacks.EpochClock()

@@ -21,7 +21,8 @@ def entry_worths(model, score, batches=None):
         model: `keras.Model` as a Functional graph. It stays as it is.
         score: str, one of `SCORES`: `"weight"`, the square of the weight; `"gain"`, the size of the gain of
             batch normalization; `"taylor"`, |weight * gradient of the cross-entropy|, summed over `batches`.
-        batches: iterable of (images, labels), labels as classes `(batch,)` or shares `(batch, classes)`.
+        batches: iterable of (images, labels), labels as classes `(batch, ...)` or as their shares
+            `(batch, ..., classes)`.
 
     Returns:
         A dict from the name of a layer to a dict from an index in its `weights` to an array.
@@ -98,7 +99,7 @@ def _taylor_sums(model, batches):
     for images, labels in batches:
         if sums is None:
             crossentropy = keras.losses.CategoricalCrossentropy
-            if np.ndim(labels) == 1:
+            if np.ndim(labels) < len(model.output_shape):
                 crossentropy = keras.losses.SparseCategoricalCrossentropy
             judged.compile(_TaylorSums(), crossentropy(from_logits=True), auto_scale_loss=False)
         judged.train_on_batch(images, labels)

@@ -1,0 +1,80 @@
+"""How much each layer of a model loses when it alone computes with integers."""
+
+import warnings
+
+import numpy as np
+
+from command_line import tables
+from hsvit_keras.compression import calibrate, quantize_aware
+from hsvit_keras.compression.ranges import ranges_of
+from hsvit_keras.compression.schemes import scheme_named
+
+_BATCH = 64
+
+
+def sensitivity(model, calibration, images, labels, task, scheme="int8", progress=lambda done, total: None):
+    """Quantizes each layer alone, and all together.
+
+    Args:
+        model: `keras.Model` from images to logits, not quantized.
+        calibration: batches of images to take the ranges from, as `calibrate` takes them.
+        images: array of images `(count, height, width, channels)`.
+        labels: int array `(count, ...)`, their labels.
+        task: `hsvit_keras.tasks.Task` of the labels.
+        scheme: `Scheme` or the name of one.
+        progress: function `(done, total)`, called after each layer.
+
+    Returns:
+        dict of the task's metric of the float model, `quantized`, a row with all layers quantized, and
+        `layers`, a row for each, the worst first: `layer`, `kind`, the metric, and `noise`, the root mean
+        square of what the logits change by, over that of the logits.
+
+    Raises:
+        ValueError: the model cannot be quantized, or there is no such scheme.
+    """
+    kinds = scheme_named(scheme).integer
+    whole = quantize_aware(model, scheme)
+    calibrate(whole, calibration)
+    expected = model.predict(images, batch_size=_BATCH, verbose=0)
+
+    def row(quantized):
+        outputs = quantized.predict(images, batch_size=_BATCH, verbose=0)
+        noise = np.sqrt(np.mean((outputs - expected) ** 2) / np.mean(expected**2))
+        return {**task.evaluate({"output": outputs}, labels), "noise": float(noise)}
+
+    names = {layer.name: type(layer).__name__ for layer in model.layers if type(layer) in kinds}
+    rows = []
+    for name, kind in names.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # of layers that no scheme knows: quantizing `whole` warned of them
+            alone = quantize_aware(model, scheme, skip=[other for other in names if other != name])
+        for layer in ranges_of(alone):
+            layer.set_weights(whole.get_layer(layer.name).get_weights())
+        rows.append({"layer": name, "kind": kind, **row(alone)})
+        progress(len(rows), len(names))
+    rows.sort(key=lambda row: -row["noise"])
+    return {**task.evaluate({"output": expected}, labels), "quantized": row(whole), "layers": rows}
+
+
+def table(report, metric, worst):
+    """The worst layers of a report as text.
+
+    Args:
+        report: dict of `sensitivity`.
+        metric: `hsvit_keras.tasks.Measure`, the task's.
+        worst: int, how many layers.
+    """
+    everything = {"layer": "all layers", **report["quantized"]}
+    lines = [
+        (
+            row["layer"],
+            metric.format(row[metric.name]),
+            f"{0 - metric.loss_in_points(report[metric.name], row[metric.name]):+.2f}",
+            f"{row['noise']:.4f}",
+        )
+        for row in (everything, *report["layers"][:worst])
+    ]
+    lines.append(("nothing", metric.format(report[metric.name]), "", ""))
+    return tables.table(("quantized", metric.title.lower(), "points", "noise"), lines)

@@ -1,0 +1,92 @@
+"""A study of compressions: several models along several chains of steps, and their table."""
+
+import pathlib
+
+from command_line import tables
+from data_sets import load_dataset
+from hsvit_keras.models.registry import suggest
+from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import write_json
+from training.compressing.compression import compress
+from training.fitting.run import train
+from training.run_files import machine
+
+
+def study(config, workdir, models=(), data_dir=None):
+    """Studies, or goes on studying.
+
+    Args:
+        config: `ConfigDict` with the keys of `training/configs/compress_study_digits.py`.
+        workdir: folder of the study.
+        models: names of models of the config; all by default.
+        data_dir: folder of the data set; "digits" needs none.
+
+    Returns:
+        list of dicts: for each model and chain, the row of the compression's table and `model`, `chain`,
+        `file` and `points`, how much of the task's metric is lost, in percentage points where it is a share.
+
+    Raises:
+        ValueError: a name or a setting is unknown or does not fit.
+        OSError: the images are not there, or the folder cannot be written.
+    """
+    workdir, rows = pathlib.Path(workdir), []
+    for name in models:
+        if name not in config.models:
+            raise InputError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
+    metric = task_named(load_dataset(config.training.data, "test", data_dir).task).metric
+    for name in models or config.models:
+        folder = workdir / name
+        train(recipe_of(config, name), folder, data_dir)
+        for chain, steps in config.chains.items():
+            output = folder / f"{chain.replace(' ', '_')}.keras"
+            original, *_, last = compress(
+                folder / "last.keras", output, _compression(config, name, steps), data_dir
+            )
+            if not any(row["model"] == name for row in rows):
+                rows.append(_row(name, "original", original, original, folder / "last.keras", metric))
+            rows.append(_row(name, chain, last, original, output, metric))
+            write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
+    print(f"\n{table(rows, metric)}\nwrote {workdir / 'study.json'}")
+    return rows
+
+
+def table(rows, metric):
+    """The rows as text; sizes and multiply-adds as shares of the original's."""
+    lines = []
+    for row in rows:
+        if row["chain"] == "original":
+            original = row
+        shares = (row[key] / original[key] for key in ("multiply_adds", "bytes"))
+        lines.append(
+            (
+                row["model"],
+                row["chain"],
+                metric.format(row[metric.name]),
+                f"{0 - row['points']:+.2f}",
+                *(f"{share:.2f}" for share in shares),
+            )
+        )
+    return tables.table(("model", "chain", metric.title.lower(), "points", "MACs", "bytes"), lines)
+
+
+def recipe_of(config, name):
+    """The recipe that trains one of the models of a study."""
+    recipe, entry = config.training.copy_and_resolve_references(), config.models[name]
+    recipe.model = name
+    recipe.model_arguments = entry.arguments
+    recipe.update(entry.get("training", {}))
+    return recipe
+
+
+def _compression(config, name, steps):
+    """The config of a chain, in which what `slim` leaves is the model's own."""
+    compression = config.compression.copy_and_resolve_references()
+    own = {"slim": config.models[name].slim.to_dict()}
+    compression.steps = tuple((step, {**own.get(step, {}), **arguments}) for step, arguments in steps)
+    return compression
+
+
+def _row(name, chain, row, original, file, metric):
+    points = metric.loss_in_points(original[metric.name], row[metric.name])
+    return {"model": name, "chain": chain, "points": round(points, 4), **row, "file": str(file)}

@@ -1,0 +1,98 @@
+"""The parts of a data set that a config trains, validates and tests on, and the batches it makes of them."""
+
+from data_sets import batches, load_dataset, load_validation, sample_batches, split_off, steps_per_epoch
+from data_sets.pipeline import PIXELS
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import InputError
+from training.fitting.augmentation import Augmentation
+
+
+class Data:
+    """A data set in its parts.
+
+    Args:
+        values: plain config.
+        data_dir: folder of the data set; "digits" needs none.
+        input_range: (low, high), the values that black and white pixels get.
+
+    Attributes:
+        name: str.
+        task: `hsvit_keras.tasks.Task` of the labels.
+        class_names: tuple of str.
+        num_classes: int.
+        train_set, validation_set, test_set: `ImageDataset`.
+        validation_part: str, in words which part validates.
+        steps, validation_steps, test_steps: int, batches in an epoch of each part.
+
+    Raises:
+        ValueError: the data set or the augmentation is unknown, or an epoch would have no batch.
+        OSError: the images are not there.
+    """
+
+    def __init__(self, values, data_dir=None, input_range=PIXELS):
+        self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
+        self.test_set = load_dataset(self.name, "test", data_dir)
+        self.train_set, self.validation_set, self.validation_part = _divide(
+            load_dataset(self.name, "train", data_dir), self.test_set, values["validation"], data_dir
+        )
+        self.task = task_named(self.train_set.task)
+        self.class_names = self.train_set.class_names
+        self.num_classes = len(self.class_names)
+        batch_size = values["batch_size"]
+        self.steps = steps_per_epoch(self.train_set, batch_size, drop_remainder=True)
+        self.validation_steps = steps_per_epoch(self.validation_set, batch_size)
+        self.test_steps = steps_per_epoch(self.test_set, batch_size)
+        self._preparation = {
+            "input_range": tuple(input_range),
+            **{key: values[key] for key in ("batch_size", "image_shape", "num_workers")},
+        }
+        self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
+        self._unchanged = Augmentation((), self.task, self.num_classes)
+        self.test()  # says at once what is wrong with the preparation
+
+    def train(self, epochs, epoch=0):
+        """Shuffled and augmented batches from `epoch` on, without an epoch's smaller last one."""
+        return batches(
+            self.train_set,
+            **self._preparation,
+            shuffle=True,
+            seed=self._seed,
+            augment=self._augment,
+            epochs=epochs,
+            start_batch=epoch * self.steps,
+            drop_remainder=True,
+        )
+
+    def validation(self):
+        """Batches of the validation part."""
+        return batches(self.validation_set, **self._preparation, augment=self._unchanged)
+
+    def test(self):
+        """Batches of the test part."""
+        return batches(self.test_set, **self._preparation, augment=self._unchanged)
+
+    def sample(self, count):
+        """Batches (images, labels) of some training images, spread over the classes."""
+        preparation = {key: self._preparation[key] for key in ("image_shape", "input_range")}
+        return sample_batches(self.train_set, count, **preparation)
+
+    def check_model(self, model):
+        """Raises `InputError` unless a model is for this data set's task and classes."""
+        said = description_of(model).task
+        if said not in (None, self.task.name):
+            raise InputError(
+                f"{model.name} is a model for {said}, and the data set {self.name} is for {self.task.name}"
+            )
+        shapes = [tuple(output.shape) for output in model.outputs]
+        self.task.check_outputs(shapes, self.class_names, model.name)
+
+
+def _divide(train_set, test_set, wanted, data_dir):
+    """(training part, validation part, what the latter is in words)."""
+    if wanted == "test":
+        return train_set, test_set, "test"
+    if (official := load_validation(train_set.name, data_dir)) is not None:
+        return train_set, official, "the data set's own"
+    share, seed = wanted["share"], wanted["seed"]
+    return *split_off(train_set, share, seed), f"train, {100 * share:g} %, seed {seed}"

@@ -1,0 +1,29 @@
+"""How good a model is on the test part."""
+
+import keras
+
+from training.fitting.fit import jit
+
+
+def evaluate_on_test(model, data, values, callbacks=()):
+    """Loss and metrics of a model on the test part.
+
+    Args:
+        model: `keras.Model`; it stays as it is.
+        data: `training.fitting.data.Data`.
+        values: plain config.
+        callbacks: list of `keras.callbacks.Callback`.
+
+    Returns:
+        dict of `samples`, `loss` and a float for each metric of the data's task.
+    """
+    judged = keras.Model(model.inputs, model.outputs)  # so that the model itself is not compiled
+    judged.compile(
+        loss=data.task.loss(),
+        metrics=data.task.metrics(data.num_classes),
+        jit_compile=jit(values["jit"]),
+    )
+    found = judged.evaluate(
+        data.test(), steps=data.test_steps, verbose=0, return_dict=True, callbacks=list(callbacks)
+    )
+    return {"samples": len(data.test_set), **{name: float(value) for name, value in found.items()}}

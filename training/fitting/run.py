@@ -1,0 +1,131 @@
+"""A whole training run: from a config to a folder with the best model and what is known of it."""
+
+import functools
+import random
+
+from hsvit_keras.backends import require_backend
+from training.recipes import recipe
+from training.run_files.run_directory import RunDirectory
+
+
+def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
+    """Trains, or goes on training.
+
+    The best epoch is chosen on the validation part; the best model is evaluated on the test part once, at the
+    end.
+
+    Args:
+        config: `ConfigDict` with the keys of `training/configs/hsvit_base.py`.
+        workdir: folder of the run.
+        data_dir: folder of the data set; "digits" needs none.
+        distribution: str, what several devices share, see `training.fitting.distribution`, or None.
+        num_devices: int, how many.
+
+    Returns:
+        dict, the summary of the run.
+
+    Raises:
+        ValueError: the config, the workdir or the backend does not fit, or the loss became NaN or infinite.
+        OSError: the images are not there or one cannot be read, or the workdir cannot be written.
+    """
+    values = recipe.plain(config)
+    run = RunDirectory(workdir)
+    run.check_config(values)
+    if summary := run.summary():
+        print(f"{workdir} holds a finished run: nothing to do")
+        return summary
+    require_backend("tensorflow", "jax")
+    run.check_backend()
+    from hsvit_keras.model_files import load_model
+    from training.fitting import fit
+    from training.fitting.building import FloatCopy, build_model
+    from training.fitting.data import Data
+    from training.fitting.distribution import communication, distribute, take_devices
+    from training.fitting.evaluation import evaluate_on_test
+    from training.run_files import curves
+
+    devices = take_devices(num_devices) if distribution else None
+    random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
+    data = Data(values, data_dir)
+    sharing = []
+    if distribution:
+        build = functools.partial(build_model, values, data.class_names)
+        sharing = distribute(distribution, devices, values["batch_size"], build)
+    model = build_model(values, data.class_names)
+    data.check_model(model)
+    learning = fit.with_teachers(model, values)
+    fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
+    _announce(values, model, data)
+    sent = communication(learning, next(iter(data.validation()))) if distribution else None
+    if distribution:
+        print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
+    fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    test = evaluate_on_test(load_model(run.path / "best.keras"), data, values, sharing)
+    summary = _summary(values, run, data, model, test)
+    summary["distribution"] = distribution and {
+        "kind": distribution, "num_devices": num_devices, "bytes": sent,
+    }  # fmt: skip
+    curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
+    run.finish(summary)
+    print(_result(summary, data.task.metric, run.path))
+    return summary
+
+
+def _summary(values, run, data, model, test):
+    from hsvit_keras.compression.counting import count_parameters
+    from training.run_files import machine
+
+    parameters = count_parameters(model)
+    return {
+        "model": values["model"],
+        "parameters": parameters,
+        "non_trainable_parameters": model.count_params() - parameters,
+        "data": values["data"],
+        "task": data.task.name,
+        "images": {
+            "train": len(data.train_set),
+            "validation": len(data.validation_set),
+            "test": len(data.test_set),
+        },
+        "epochs": values["epochs"],
+        "seconds": round(sum(row["seconds"] for row in run.rows), 1),
+        "last": run.rows[-1],
+        "validation": {"part": data.validation_part, "metric": data.task.metric.name},
+        "best": run.best_row(),
+        "test": test,
+        **machine.describe(),
+    }
+
+
+def _announce(values, model, data):
+    import keras
+
+    from hsvit_keras.compression.counting import count_parameters
+
+    teachers = values["distillation"]["teachers"]
+    on_test = data.validation_set is data.test_set
+    print(
+        f"{values['model']} ({count_parameters(model):,} parameters) on {values['data']}: "
+        f"{len(data.train_set):,} images to train on, "
+        + ("" if on_test else f"{len(data.validation_set):,} to validate on ({data.validation_part}), ")
+        + f"{len(data.test_set):,} to test on; Keras on {keras.backend.backend()}, {values['dtype']}"
+        + (f"; taught by {', '.join(teachers)}" if teachers else "")
+    )
+
+
+def _short_name(data):
+    return "test" if data.validation_set is data.test_set else "validation"
+
+
+def _result(summary, metric, path):
+    """One line that says which number is of which part."""
+    best, title = summary["best"], metric.title.lower()
+    tested = metric.format(summary["test"][metric.name])
+    if summary["validation"]["part"] == "test":
+        chosen = f"best epoch chosen on the test part, as the papers do: {best['epoch']}"
+        return f"{chosen}, {title} {tested} there, in {path}"
+    validated = metric.format(best[f"val_{metric.name}"])
+    return (
+        f"best epoch {best['epoch']}: {title} {validated} on validation ({summary['validation']['part']}), "
+        f"{tested} on the test part, in {path}"
+    )

@@ -1,0 +1,136 @@
+"""Feature maps and class attention of an HSViT, as numbers and as a picture."""
+
+import numpy as np
+
+from command_line import plots
+from hsvit_runtime.errors import InputError
+
+
+def feature_maps(model, images):
+    """The output of the last convolutional stage: the maps that become tokens.
+
+    Args:
+        model: HSViT, also after passes that keep its layers' names.
+        images: array `(batch, height, width, channels)` in the model's input range.
+
+    Returns:
+        float32 array `(batch, map height, map width, kernels)`; None without convolutions.
+
+    Raises:
+        ValueError: the model is no HSViT.
+    """
+    maps = _tensor_of_maps(model)
+    if maps is model.inputs[0]:
+        return None
+    return _values(model, maps, images)
+
+
+def class_attention(model, images, block=-1):
+    """How the class token of each group spreads its attention, the mean of its heads.
+
+    Args:
+        model: HSViT, also after passes that keep its layers' names.
+        images: array `(batch, height, width, channels)` in the model's input range.
+        block: int, which attention block; negative from the end.
+
+    Returns:
+        float32 array `(batch, groups, 1 + kernels of a group)` that sums to 1 over its last axis, the class
+        token first; None without attention. Token 1 + k of group g is kernel g * kernels of a group + k.
+
+    Raises:
+        ValueError: the model is no HSViT, or has no such block.
+    """
+    from hsvit_keras.layers import SoftmaxAttention
+
+    _tensor_of_maps(model)
+    blocks = [layer for layer in model.layers if isinstance(layer, SoftmaxAttention)]
+    if not blocks:
+        return None
+    if not -len(blocks) <= block < len(blocks):
+        raise InputError(f"block has to be from {-len(blocks)} to {len(blocks) - 1}; received block={block}")
+    attention = blocks[block]
+    query, key = (_values(model, tensor, images) for tensor in attention.input[:2])
+    weights = np.asarray(attention.attention_weights(query, key), np.float32)[:, :, 0]
+    groups = weights.shape[1] // attention.num_heads
+    return weights.reshape(len(images), groups, attention.num_heads, -1).mean(2)
+
+
+def most_attended(attention, kernels):
+    """For each image and group the kernel with the largest weight, among all kernels.
+
+    Args:
+        attention: array `(batch, groups, 1 + kernels of a group)` of `class_attention`.
+        kernels: int, all kernels of the last stage.
+
+    Returns:
+        int array `(batch, groups)`.
+    """
+    groups = attention.shape[1]
+    return attention[:, :, 1:].argmax(-1) + np.arange(groups) * (kernels // groups)
+
+
+def draw(pictures, rows, maps, attention, max_groups, path):
+    """Draws a row for each image.
+
+    Args:
+        pictures: array `(count, height, width, 1 or 3)` of 0 to 255.
+        rows: list of dicts with `label` and `predicted`.
+        maps: array of `feature_maps`, or None.
+        attention: array of `class_attention`, or None.
+        max_groups: int, how many groups, or kernels where there are no groups, at most.
+        path: path of the .png to write.
+    """
+    chosen = None if maps is None else _chosen_kernels(maps, attention, max_groups)
+    columns = 1 + (0 if chosen is None else chosen.shape[1]) + (3 if attention is not None else 0)
+    with plots.style():
+        figure = plots.new_figure((columns * 1.1, len(rows) * 1.35 + 0.3))
+        grid = figure.add_gridspec(len(rows), columns)
+        for i, row in enumerate(rows):
+            picture = pictures[i].astype(np.uint8)
+            _show(figure.add_subplot(grid[i, 0]), picture, _caption(row), cmap="gray", vmin=0, vmax=255)
+            for j, kernel in enumerate([] if chosen is None else chosen[i]):
+                _show(figure.add_subplot(grid[i, 1 + j]), maps[i, :, :, kernel], f"kernel {kernel}")
+            if attention is not None:
+                _show_attention(figure.add_subplot(grid[i, -3:]), attention[i], attention.max())
+        plots.save(figure, path)
+
+
+def _show_attention(axes, weights, largest):
+    axes.imshow(weights, aspect="auto", cmap="magma", vmin=0, vmax=largest)
+    axes.set_title(f"class token's attention, at most {weights.max():.2f}", fontsize=7)
+    axes.set_ylabel("group", fontsize=7)
+    axes.set_xlabel("token", fontsize=7)
+    axes.tick_params(labelsize=6)
+    axes.grid(False)
+
+
+def _chosen_kernels(maps, attention, max_groups):
+    kernels = maps.shape[-1]
+    if attention is not None:
+        return most_attended(attention, kernels)[:, :max_groups]
+    spread = np.linspace(0, kernels - 1, min(max_groups, kernels)).astype(int)
+    return np.tile(spread, (len(maps), 1))
+
+
+def _show(axes, pixels, title, **options):
+    axes.imshow(pixels, **options)
+    axes.set_title(title, fontsize=7)
+    axes.set_axis_off()
+
+
+def _caption(row):
+    label, predicted = row["label"], row["predicted"]
+    return label if predicted == label else f"{label} (taken for {predicted})"
+
+
+def _tensor_of_maps(model):
+    names = [layer.name for layer in model.layers]
+    if "flatten_maps" not in names:
+        raise InputError(f"{model.name} is no HSViT: it has no layer named flatten_maps")
+    return model.get_layer("flatten_maps").input
+
+
+def _values(model, tensor, images):
+    import keras
+
+    return np.asarray(keras.Model(model.inputs[0], tensor)(images), np.float32)
