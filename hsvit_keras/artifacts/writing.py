@@ -309,6 +309,7 @@ def _write(model, request, make):
             "input": runnable.inputs[0].to_json(),
             "output": runnable.outputs[0].to_json(),
             **facts,
+            "task": prepared.task.to_json(),
             "description": runnable.description.to_json(),
             "parity": {"data": data, **parity},
         }
