@@ -3,6 +3,8 @@
 Each weight keeps its name: a node in front of the graph computes the float32 values from what is stored.
 """
 
+import collections
+
 import numpy as np
 
 from hsvit_runtime.errors import InputError
@@ -15,6 +17,8 @@ _MOVING = (
     *("Flatten", "GlobalMaxPool", "Identity", "MaxPool", "Pad", "ReduceMax"),
     *("Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"),
 )
+# How a bias and a ReLU are written.
+_WITH_A_CONSTANT = ("Add", "Clip", "Max", "Min", "Relu")
 
 
 def store_as_float16(graph):
@@ -43,7 +47,7 @@ def store_as_float16(graph):
 
 
 def store_as_integers(graph):
-    """Stores the kernels that meet quantized activations as integers of -127 to 127.
+    """Stores kernels with quantized activations on both sides as integers of -127 to 127.
 
     The scales are those of `hsvit_keras.compression.quantized_layers.RoundedKernel`, one for each output
     channel. Biases stay float: ONNX Runtime rounds them to 32 bits itself where it computes with integers.
@@ -54,14 +58,20 @@ def store_as_integers(graph):
     from onnx import helper, numpy_helper
 
     _repeat_grids(graph)
-    quantized = {name for node in graph.node if node.op_type == "DequantizeLinear" for name in node.output}
-    kernels = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    producers = {name: node.op_type for node in graph.node for name in node.output}
+    consumers = collections.defaultdict(list)
+    for node in graph.node:
+        for name in node.input:
+            consumers[name].append(node)
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     nodes, stored = [], set()
     for node in graph.node:
-        position = _kernel_position(node, kernels)
-        if position is None or node.input[1 - position] not in quantized:
+        position = _kernel_position(node, constants)
+        if position is None or producers.get(node.input[1 - position]) != "DequantizeLinear":
             continue
-        kernel = kernels[node.input[position]]
+        if not _ends_quantized(node, consumers, constants):
+            continue
+        kernel = constants[node.input[position]]
         axis = _channel_axis(node, position, kernel.ndim)
         name = f"{node.input[position]}_channels{axis}"
         node.input[position] = name
@@ -107,6 +117,21 @@ def _kernel_position(node, constants):
         return None
     positions = (1,) if node.op_type in ("Conv", "Gemm") else (1, 0)
     return next((i for i in positions if node.input[i] in constants), None)
+
+
+def _ends_quantized(node, consumers, constants):
+    """Whether a bias and a ReLU at most stand between a node and the range of what it gives."""
+    readers = consumers[node.output[0]]
+    if any(reader.op_type == "QuantizeLinear" for reader in readers):
+        return True
+    if len(readers) != 1:
+        return False
+    (reader,) = readers
+    others = [name for name in reader.input if name and name != node.output[0]]
+    passes = reader.op_type in _MOVING or (
+        reader.op_type in _WITH_A_CONSTANT and all(name in constants for name in others)
+    )
+    return passes and _ends_quantized(reader, consumers, constants)
 
 
 def _channel_axis(node, position, rank):
