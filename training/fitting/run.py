@@ -119,7 +119,7 @@ def _short_name(data):
 
 def _result(summary, metric, path):
     """One line that says which number is of which part."""
-    best, title = summary["best"], metric.title.lower()
+    best, title = summary["best"], metric.title[0].lower() + metric.title[1:]
     tested = metric.format(summary["test"][metric.name])
     if summary["validation"]["part"] == "test":
         chosen = f"best epoch chosen on the test part, as the papers do: {best['epoch']}"
