@@ -55,6 +55,6 @@ def milliseconds(value):
 
 
 def ratio(value):
-    interval = "" if value["low"] is None else f" [{ratio['low']:.3f}, {ratio['high']:.3f}]"
+    interval = "" if value["low"] is None else f" [{value['low']:.3f}, {value['high']:.3f}]"
     of = " (of means)" if value["of"] == "mean" else ""
-    return f"{ratio['value']:.3f}{interval}{of}"
+    return f"{value['value']:.3f}{interval}{of}"
