@@ -89,9 +89,7 @@ def test_a_report_is_read_and_checked(tmp_path):
 
 
 def test_a_report_of_another_version_is_refused():
-    with pytest.raises(
-        InputError, match=r"^it has schema_version 1, .* reads 2: measure again$"
-    ):
+    with pytest.raises(InputError, match=r"^it has schema_version 1, .* reads 2: measure again$"):
         benchmark_report.check({**reports.phone_report(), "schema_version": 1})
     for content in ([], {}, {"schema_version": "2"}):
         with pytest.raises(InputError, match=r"does not follow benchmark\.schema\.json"):

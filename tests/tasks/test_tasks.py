@@ -161,9 +161,7 @@ def test_the_task_of_a_model(told, shapes, name):
 
 def test_tasks_have_names():
     assert [task_named(name).name for name in TASKS] == ["tensors", "classification", "segmentation"]
-    with pytest.raises(
-        InputError, match="there is no task 'clasification'; there are tensors"
-    ):
+    with pytest.raises(InputError, match="there is no task 'clasification'; there are tensors"):
         task_named("clasification")
 
 
