@@ -88,7 +88,7 @@ def _float32_proto(lowered, output_names, opset):
     try:
         import tf2onnx
     except ImportError as error:
-        raise MissingPackageError("ONNX files need tf2onnx: pip install 'hsvit-keras[onnx]'") from error
+        raise MissingPackageError("writing .onnx files needs: pip install onnx tf2onnx") from error
     serve, signature = _traced(lowered, output_names)
     logging.getLogger("tf2onnx").setLevel(logging.CRITICAL)  # what it logs as an error, we raise
     try:
