@@ -1,14 +1,14 @@
-"""Measures on a phone: sends models to the benchmark app, starts it, fetches its report, shows it.
+"""Measures on a phone: sends models to the benchmark app, starts a run, fetches its report and shows it.
 
     python -m export.phone run --bundle=FOLDER --output=phone.json
     python -m export.phone run --original=best.keras --mobile=int8.tflite,dynamic.tflite --output=phone.json
     python -m export.phone pull --output=phone.json
     python -m export.phone report --output=phone.json
 
-`run` does everything, with the models that come with the app where no others are named; `pull` fetches a
-report again, the newest if no --run_id is given; `report` makes the page, phone.html, of one that is here.
-`export.bundle` makes a bundle with images of one's own. The phone has to be reachable by adb and unlocked,
-with the app installed (--apk does that).
+`run` does everything; without --bundle and --original it measures the models that come with the app. `pull`
+fetches a report again, the newest if no --run_id is given. `report` makes the page, phone.html, of a report
+that was fetched before. `export.bundle` makes a bundle of models and images. The phone has to be reachable by
+adb and unlocked, with the app installed (--apk installs it).
 """
 
 import contextlib
@@ -32,25 +32,23 @@ _ENDS = {"done": "left no report", "cancelled": "was cancelled"}
 def define_flags():
     flags.DEFINE_string("output", None, "JSON file for the phone's report; the page is written beside it.")
     flags.DEFINE_string("bundle", None, "Folder with models and their bundle.json, to send to the phone.")
-    flags.DEFINE_string("original", None, "In place of a bundle: the trained .keras model.")
-    flags.DEFINE_list("mobile", None, "And its artifacts, .tflite, separated by commas.")
+    flags.DEFINE_string("original", None, "Instead of a bundle: the trained .keras model.")
+    flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.")
     flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
     flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
     flags.DEFINE_integer(
         "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
     )
     flags.DEFINE_integer("runs", None, "Timed runs in a block, as --blocks.", lower_bound=1)
-    flags.DEFINE_integer(
-        "warmup", None, "Runs before each block that do not count, as --blocks.", lower_bound=0
-    )
+    flags.DEFINE_integer("warmup", None, "Warm-up runs before each block, as --blocks.", lower_bound=0)
     flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
     flags.DEFINE_enum(
-        "accelerator", None, ["cpu", "npu"], "What is to run the models: the CPU, or what NNAPI offers."
+        "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
     )
-    flags.DEFINE_string("apk", None, "The app, to install it first.")
+    flags.DEFINE_string("apk", None, "The app's file, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
-    flags.DEFINE_float("timeout", 300, "Seconds that the phone may say nothing.", lower_bound=0)
+    flags.DEFINE_float("timeout", 300, "Seconds that the app may log nothing.", lower_bound=0)
     flags.DEFINE_string("run_id", None, "For pull: which run's report; the newest if not given.")
     flags.mark_flag_as_required("output")
 
@@ -89,7 +87,7 @@ def _check_flags():
 
 @contextlib.contextmanager
 def _bundle():
-    """The folder to send, made of the artifacts where these are given, or None."""
+    """The folder to send: the bundle, or one made of the artifacts; None for the app's own models."""
     if not FLAGS.original:
         yield FLAGS.bundle
         return
@@ -98,7 +96,7 @@ def _bundle():
 
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
-        print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of digits")
+        print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of its data set")
         bundle.write(bundle.Request(FLAGS.original, FLAGS.mobile, str(made)))
         yield made
 
@@ -112,17 +110,17 @@ def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, ti
         bundle: path of a folder with a bundle.json; None for the models that come with the app.
         pairs: str, names of the bundle's pairs separated by commas, or "all".
         settings: dict, see `app.start`.
-        apk: path of the app, to install it first.
-        timeout: float, seconds that the phone may say nothing.
+        apk: path of the app's file, to install it first.
+        timeout: float, seconds that the app may log nothing.
 
     Returns:
         dict, the report.
 
     Raises:
-        OSError: the phone or the app fails, or ends the run; what it had finished is in `output` then.
-        ValueError: the phone's report does not follow the schema.
+        PhoneError: the phone or the app failed, or the run was ended; finished pairs are in `output` then.
+        InputError: the phone's report does not follow the schema, or a file cannot be used.
     """
-    with files.replacing(output) as temporary:  # a bad place for it shows before the time is spent
+    with files.replacing(output) as temporary:  # fails here, not after the run
         app.require(device, apk)
         name = None if bundle is None else app.push_bundle(device, bundle)
         print(f"measures on {device.name}" + (f", {name} was sent" if name else ""))
@@ -132,7 +130,7 @@ def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, ti
             raise adb.PhoneError(ended)
         report = app.fetch_report(device, result.report, temporary)
     if result.status != "done":
-        raise adb.PhoneError(f"{ended}; what it had finished is in {output}")
+        raise adb.PhoneError(f"{ended}; the finished pairs are in {output}")
     return report
 
 
@@ -143,7 +141,8 @@ def _measure(device, timeout, **what):
     try:
         return app.follow(device, run_id, timeout=timeout, progress=progress)
     except KeyboardInterrupt:
-        print(f"\nthe phone goes on; later: python -m export.phone pull --run_id={run_id}", file=sys.stderr)
+        later = f"python -m export.phone pull --run_id={run_id}"
+        print(f"\nthe phone goes on measuring; later: {later}", file=sys.stderr)
         raise
 
 
@@ -157,7 +156,7 @@ def _pull():
 
 
 def _show():
-    """Prints the numbers of the report and writes its page, with what else is known in the same folder."""
+    """Prints the numbers of the report and writes its page, together with other results in its folder."""
     from export import benchmark, report
     from export.page import run_folder
 

@@ -1,5 +1,6 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
+from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
 from hsvit_keras.checkpoints import from_torch
 from hsvit_keras.compression import (
     SCHEMES,
@@ -28,11 +29,13 @@ from hsvit_keras.models import (
     MLPMixer,
     PoolingTransformer,
     PoolingXFormer,
+    UNet,
     VisionTransformer,
     VisionXFormer,
     create_model,
     list_models,
 )
+from hsvit_runtime.inspection import inspect as inspect_tflite
 
 __version__ = "0.1.0"
 __all__ = [
@@ -50,14 +53,18 @@ __all__ = [
     "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
+    "Samples",
     "Scheme",
+    "UNet",
     "VisionTransformer",
     "VisionXFormer",
     "calibrate",
     "create_model",
     "fold_batch_norm",
     "from_torch",
+    "inspect_tflite",
     "list_models",
+    "open_model",
     "prune",
     "quantize_aware",
     "remove_quantization",
@@ -65,4 +72,6 @@ __all__ = [
     "slim",
     "slimmable_parts",
     "sparsity_report",
+    "to_onnx",
+    "to_tflite",
 ]

@@ -73,7 +73,7 @@ class Runnable(abc.ABC):
     description: Description
     runtime: dict
     threads_used: int | None = None
-    delegation: dict = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))  # noqa: RUF012
+    delegation: dict = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))
     init_ms: float | None = None
 
     @abc.abstractmethod
@@ -111,6 +111,11 @@ class Runnable(abc.ABC):
             part = {name: array[start : start + (size or count)] for name, array in tensors.items()}
             parts.append(self.dequantize(self.run(_filled_up(part, size))))
         return {name: np.concatenate([part[name] for part in parts])[:count] for name in parts[0]}
+
+    def predict_only(self, inputs):
+        """`predict` of a model with one input and one output: array to float32 array."""
+        (output,) = self.predict({self.inputs[0].name: inputs}).values()
+        return output
 
 
 def _filled_up(tensors, size):

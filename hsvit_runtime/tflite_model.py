@@ -18,17 +18,20 @@ class TFLiteModel(Runnable):
         path_or_content: path of the file, or its bytes.
         threads: int, CPU threads to ask for.
         delegate: bool, whether the XNNPACK delegate takes what it can; plain kernels run the rest.
-        signature: str, the signature to run; the file's main graph by default.
 
     Raises:
-        InputError: LiteRT does not load the file, or it has no such signature.
+        InputError: LiteRT does not load the file.
     """
 
-    def __init__(self, path_or_content, *, threads=1, delegate=True, signature=None):
+    def __init__(self, path_or_content, *, threads=1, delegate=True):
+        interpreter, self.init_ms = _load(path_or_content, threads, delegate)
+        self._take(interpreter, path_or_content, threads)
+
+    def _take(self, interpreter, path_or_content, threads, signature=None):
         import ai_edge_litert
 
-        self._interpreter, self.init_ms = _load(path_or_content, threads, delegate)
-        self._runner = _signature_runner(self._interpreter, signature) if signature else None
+        self._interpreter = interpreter
+        self._runner = interpreter.get_signature_runner(signature) if signature else None
         details = self._runner or self._interpreter
         inputs, outputs = details.get_input_details(), details.get_output_details()
         if signature:  # dicts by the signature's names
@@ -85,11 +88,26 @@ def _load(path_or_content, threads, delegate):
         raise InputError(f"{name} does not load in LiteRT: {' '.join(str(error).split())}") from error
 
 
-def _signature_runner(interpreter, signature):
-    known = list(interpreter.get_signature_list())
-    if signature not in known:
-        raise InputError(f"the file has no signature {signature!r}; it has {', '.join(known) or 'none'}")
-    return interpreter.get_signature_runner(signature)
+def open_signatures(path_or_content, *, threads=1):
+    """All signatures of a file, which share its weights.
+
+    Args:
+        path_or_content: path of a `.tflite` file, or its bytes.
+        threads: int, CPU threads to ask for.
+
+    Returns:
+        dict from a signature's name to its `TFLiteModel`.
+
+    Raises:
+        InputError: LiteRT does not load the file.
+    """
+    interpreter, init_ms = _load(path_or_content, threads, delegate=True)
+    models = {}
+    for name in interpreter.get_signature_list():
+        models[name] = TFLiteModel.__new__(TFLiteModel)
+        models[name].init_ms = init_ms
+        models[name]._take(interpreter, path_or_content, threads, name)
+    return models
 
 
 def _tensor(details):

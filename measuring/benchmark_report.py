@@ -1,6 +1,6 @@
-"""The benchmark report, from models that were measured here or read from an official tool's output.
+"""The benchmark report of models that were measured here, or read from the output of an official tool.
 
-Its form is written down in `benchmark.schema.json`; the Android app writes the same.
+Its format is `benchmark.schema.json`; the Android app writes the same.
 """
 
 import json
@@ -10,22 +10,23 @@ from hsvit_runtime.errors import InputError
 from measuring import latency_statistics
 
 SCHEMA = pathlib.Path(__file__).with_name("benchmark.schema.json")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 NOISY = 1.5  # p90 over p50; a quiet machine stays below 1.2
 BUSY_CORES = 0.3
 FEW_RUNS = 100
 
 
-def assemble(*, tool, settings, device, runtime, models, agreements, warnings=()):
+def assemble(*, task, tool, settings, device, runtime, models, agreements, warnings=()):
     """Puts a report together: compares every mobile model with the original and adds warnings.
 
     Args:
+        task: what the models are for, see `describe_task`; None for tensors of which nothing else is known.
         tool, settings, device, runtime: dicts, those of the schema.
         models: list of dicts, the schema's models, the original first.
         agreements: dict from a mobile model's name to its agreement with the original, None where it
             is not known.
-        warnings: list of dicts to go before those found here.
+        warnings: list of dicts, which come before those found here.
 
     Returns:
         dict, ready to be written as JSON.
@@ -33,6 +34,7 @@ def assemble(*, tool, settings, device, runtime, models, agreements, warnings=()
     original, *mobiles = models
     report = {
         "schema_version": SCHEMA_VERSION,
+        "task": describe_task(task),
         **{"tool": tool, "settings": settings, "device": device, "runtime": runtime, "models": models},
         "pairs": [
             {
@@ -45,6 +47,18 @@ def assemble(*, tool, settings, device, runtime, models, agreements, warnings=()
         ],
     }
     return {**report, "warnings": [*warnings, *find_warnings(report)]}
+
+
+def describe_task(task):
+    """The `task` block of a benchmark report and of a bundle.
+
+    Args:
+        task: a `hsvit_keras.tasks.Task`, or None.
+
+    Returns:
+        dict `{name, metric, agreement}`.
+    """
+    return {"name": "tensors", "metric": None, "agreement": None} if task is None else task.to_json()
 
 
 def ratio(original, mobile):
@@ -67,10 +81,10 @@ def warning(code, message, model=None):
 
 
 def find_warnings(report):
-    """What makes the numbers of a report less than they seem.
+    """What limits the numbers of a report.
 
     Args:
-        report: dict in the schema's form; `warnings` is not looked at.
+        report: dict that follows the schema; its `warnings` are ignored.
 
     Returns:
         list of dicts `{code, model, message}`.
@@ -117,10 +131,36 @@ def _model_warnings(model):
         yield warning("threads", f"{asked} threads were asked for, {busy:.1f} CPU cores were busy", name)
 
 
+def read(path):
+    """Reads a report.
+
+    Args:
+        path: path of a JSON file.
+
+    Returns:
+        dict that follows the schema.
+
+    Raises:
+        InputError: the file is no JSON, or does not follow the schema.
+        OSError: it cannot be read.
+    """
+    try:
+        report = json.loads(pathlib.Path(path).read_bytes())
+    except ValueError as error:
+        raise InputError(f"it is no JSON: {error}") from error
+    check(report)
+    return report
+
+
 def check(report):
-    """Raises `ValueError` with the first fault unless `report` follows the schema."""
+    """Raises `InputError` with the first fault unless `report` follows the schema."""
     import jsonschema
 
+    version = report.get("schema_version") if isinstance(report, dict) else None
+    if isinstance(version, int) and version != SCHEMA_VERSION:
+        raise InputError(
+            f"it has schema_version {version}, and this program reads {SCHEMA_VERSION}: measure again"
+        )
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     fault = jsonschema.exceptions.best_match(validator.iter_errors(report))
     if fault is not None:

@@ -1,6 +1,6 @@
-"""Facts about this machine that decide a latency, in the fields that a phone fills in too.
+"""Facts about this machine that latencies depend on, in the fields of a phone's report.
 
-What only a phone can tell (thermal state, battery) is None here.
+What only a phone knows (thermal state, battery) is None here.
 """
 
 import datetime
@@ -9,7 +9,7 @@ import pathlib
 import platform
 import time
 
-# What the kernels of XNNPACK choose by: vector width, fused multiply-add, int8 dot products, half floats.
+# XNNPACK chooses its kernels by these: vector width, fused multiply-add, int8 dot products, half floats.
 FEATURES = (
     *("avx", "fma", "avx2", "avx512f", "avx512bw", "avx512_vnni", "avx_vnni", "avx512_fp16", "amx_int8"),
     *("asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme"),
@@ -17,7 +17,7 @@ FEATURES = (
 
 
 def describe():
-    """What does not change while measuring: dict, the `device` block of a report without its states."""
+    """dict, the `device` block of a report without the parts that may change while measuring."""
     return {
         "name": None,
         "cpu": cpu(pathlib.Path("/proc/cpuinfo")),
@@ -33,7 +33,7 @@ def cpu(cpuinfo):
         cpuinfo: path of a file like Linux' /proc/cpuinfo; may be missing.
 
     Returns:
-        dict. `features` holds those of `FEATURES` that the CPU has, None where the system does not tell.
+        dict. `features` holds those of `FEATURES` that the CPU has, None where they are not known.
     """
     fields = {}
     if cpuinfo.exists():

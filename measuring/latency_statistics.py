@@ -1,6 +1,6 @@
-"""Statistics of latencies and of answers: pure functions on arrays.
+"""Statistics of latencies: pure functions on arrays.
 
-A percentile is read off the sorted values with linear interpolation between neighbours: of n values,
+A percentile is read from the sorted values with linear interpolation between neighbours: of n values,
 percentile q lies at position q / 100 * (n - 1), counted from 0 (the definition of `numpy.percentile`,
 type 7 of Hyndman and Fan). The 99th of fewer than 100 values is little more than the maximum.
 """
@@ -39,8 +39,8 @@ def ratio_of_medians(original, mobile, *, confidence=0.95, resamples=2000, seed=
     """Median latency of `mobile` over that of `original`, with a bootstrap interval over paired blocks.
 
     Block i of both was measured side by side, so what disturbed one (another process, a hot chip)
-    mostly disturbed the other. Drawing whole pairs of blocks with replacement keeps that, and keeps
-    the likeness of neighbouring runs, which drawing single runs would take for evidence.
+    mostly disturbed the other. Whole pairs of blocks are drawn with replacement: that keeps them together,
+    and does not take the correlated runs within a block for independent ones.
 
     Args:
         original: sequence of blocks, each a sequence of latencies in ms.
@@ -87,44 +87,3 @@ def _draws(resamples, count, seed):
     bits = (bits ^ bits >> 27) * np.uint64(0x94D049BB133111EB)
     bits ^= bits >> 31
     return ((bits >> 32) * count >> 32).reshape(resamples, count)
-
-
-def agreement(expected, answers):
-    """How alike two models answer the same images.
-
-    Args:
-        expected: array (images, classes). The original's answers.
-        answers: array of the same shape.
-
-    Returns:
-        dict with `images` (int), `top1_agreement` (share of images with the same largest output),
-        `max_abs_diff` (largest difference of two outputs) and `cosine` (similarity of all answers as
-        one vector; 1 when both are zero everywhere, 0 when only one is).
-    """
-    expected, answers = np.asarray(expected, dtype="float64"), np.asarray(answers, dtype="float64")
-    if expected.shape != answers.shape or expected.ndim != 2 or not expected.size:
-        raise InputError(
-            f"answers must be two non-empty arrays (images, classes) of one shape, "
-            f"got {expected.shape} and {answers.shape}"
-        )
-    lengths = np.linalg.norm(expected) * np.linalg.norm(answers)
-    cosine = np.sum(expected * answers) / lengths if lengths else float(np.array_equal(expected, answers))
-    return {
-        "images": len(expected),
-        "top1_agreement": accuracy(answers, expected.argmax(-1)),
-        "max_abs_diff": float(np.abs(expected - answers).max()),
-        "cosine": float(cosine),
-    }
-
-
-def accuracy(answers, labels):
-    """Share of images whose largest output is the label's.
-
-    Args:
-        answers: array (images, classes).
-        labels: int array (images,).
-
-    Returns:
-        float in [0, 1].
-    """
-    return float(np.mean(np.asarray(answers).argmax(-1) == np.asarray(labels)))

@@ -1,12 +1,12 @@
-"""Reads what the official TFLite and LiteRT benchmark tools print or write, so that it fits our reports.
+"""Reads what the official TFLite and LiteRT benchmark tools print or write, as models of our reports.
 
-Understood are what `benchmark_model` prints, on a desktop, in a shell of a phone, and as an Android app
-(through `adb logcat`); what `litert-benchmark` prints or writes as `--result_json`; and a `BenchmarkResult`
-as proto text or JSON (`protoc --decode=tflite.tools.benchmark.BenchmarkResult` makes text of a binary one).
+It reads the output of `benchmark_model` on a desktop, in a shell of a phone, and as an Android app (through
+`adb logcat`); the output of `litert-benchmark` and its `--result_json`; and a `BenchmarkResult` as proto text
+or JSON (`protoc --decode=tflite.tools.benchmark.BenchmarkResult` makes text of a binary one).
 
-Whatever the form, its facts become one flat dict under the names that `BenchmarkResult` has for them
-(`init_ms`, `median_ms`, `num_runs`, ...), and that becomes a model of our report. The tools keep no
-single runs, so a ratio of two of them has no interval.
+All of them become one flat dict with the field names of `BenchmarkResult` (`init_ms`, `median_ms`,
+`num_runs`, ...), and that becomes a model of our report. The tools keep no single runs, so a ratio of two
+of them has no interval.
 """
 
 import json
@@ -18,7 +18,7 @@ from measuring import benchmark_report
 
 _NUMBER = r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
 
-# litert-benchmark's JSON has these names for what BenchmarkResult calls otherwise.
+# Names of litert-benchmark's JSON that differ from those of BenchmarkResult.
 _JSON_NAMES = {
     "warmup_first_ms": "first_inference_ms",
     "warmup_avg_ms": "average_warm_up_ms",
@@ -92,7 +92,7 @@ def import_results(paths, *, device_name=None):
         dict in the form of `benchmark.schema.json`.
 
     Raises:
-        ValueError: a file holds no result or several, or two results cannot be told apart.
+        InputError: a file holds no result or several, or two results cannot be told apart.
         OSError: a file cannot be read.
     """
     tools, models = zip(*map(read_result, paths), strict=True)
@@ -104,6 +104,7 @@ def import_results(paths, *, device_name=None):
         raise InputError(f"the results must have names of their own, got {', '.join(names)}")
     threads = {model["threads"]["requested"] for model in models}
     return benchmark_report.assemble(
+        task=None,
         tool={"name": ", ".join(sorted(set(tools))), "version": None},
         settings={
             **dict.fromkeys(("blocks", "runs", "warmup", "cooldown_s", "data")),
@@ -125,7 +126,7 @@ def import_results(paths, *, device_name=None):
             benchmark_report.warning(
                 "imported",
                 "read from the output of an official tool: measured one after the other, without single "
-                "runs (so the ratio has no interval) and without answers (so agreement is not known)",
+                "runs (so the ratio has no interval) and without outputs (so agreement is not known)",
             )
         ],
     )
@@ -141,7 +142,7 @@ def read_result(path):
         (tool, model): the tool's name, and a dict, a model of `benchmark.schema.json` but for its role.
 
     Raises:
-        ValueError: the file holds no result or several.
+        InputError: the file holds no result or several.
         OSError: the file cannot be read.
     """
     path = pathlib.Path(path)
@@ -258,7 +259,7 @@ def _model(facts, file_name):
             "nodes_delegated": number("nodes_delegated", 1, int),
             "nodes_total": number("nodes_total", 1, int),
         },
-        "input": None,
+        **dict.fromkeys(("inputs", "outputs", "input_range")),
         "init_ms": number("init_ms"),
         "first_inference_ms": number("first_inference_ms"),
         "warmup_mean_ms": number("average_warm_up_ms"),
@@ -276,5 +277,5 @@ def _model(facts, file_name):
             "std": number("stddev_ms"),
         },
         "memory": memory if any(memory.values()) else None,
-        "accuracy": None,
+        "metrics": {},
     }

@@ -1,7 +1,7 @@
 """A phone that is reached through adb, Android's debug bridge.
 
 Every failure of adb becomes a `PhoneError` of one line that says what to do. adb joins the words of a
-shell command with spaces and hands them to a shell on the phone, so they are quoted here.
+shell command with spaces and passes them to a shell on the phone, so they are quoted here.
 """
 
 import contextlib
@@ -12,8 +12,10 @@ import shlex
 import subprocess
 import threading
 
-_ANSWERS_IN = 60  # seconds, for commands that move no files
-_MOVES_IN = 1800
+from hsvit_runtime.errors import InputError
+
+_TIMEOUT = 60  # seconds, for commands that copy no files
+_COPY_TIMEOUT = 1800
 
 _WAYS_OUT = {
     "unauthorized": "allow USB debugging in the dialog that the phone shows",
@@ -23,8 +25,8 @@ _WAYS_OUT = {
 }
 
 
-class PhoneError(OSError):
-    """What went wrong with adb or on the phone, and what to do about it."""
+class PhoneError(InputError, OSError):
+    """adb or the phone failed; the message says what to do about it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Device:
     Attributes:
         adb: str, the program.
         serial: str, the phone's, as adb lists it.
-        name: str, its model and serial, for people.
+        name: str, its model and serial, for messages.
     """
 
     adb: str
@@ -45,13 +47,13 @@ class Device:
         """Runs one command on the phone.
 
         Args:
-            *words: str, its words; any characters, they arrive as they are.
+            *words: str, its words, of any characters.
 
         Returns:
-            str, what it wrote to standard output and standard error.
+            str, its standard output and standard error.
 
         Raises:
-            PhoneError: it failed or did not end.
+            PhoneError: it failed or did not end in time.
         """
         return self._checked(shlex.join(words), "shell", shlex.join(words))
 
@@ -64,19 +66,19 @@ class Device:
         return self._succeeds("pm", "path", package)
 
     def push(self, folder, target):
-        """Copies a folder to the phone, in place of what is there.
+        """Copies a folder to the phone, replacing what is there.
 
         Args:
             folder: path.
             target: str, its path there.
         """
         self.shell("rm", "-rf", target)  # into a folder that exists, adb would push it as a child
-        self._checked(f"copying {folder} to the phone", "push", str(folder), target, timeout=_MOVES_IN)
+        self._checked(f"copying {folder} to the phone", "push", str(folder), target, timeout=_COPY_TIMEOUT)
 
     def pull(self, source, path):
         """Copies the phone's file `source` to `path`."""
         try:
-            self._checked(f"fetching {source}", "pull", source, str(path), timeout=_MOVES_IN)
+            self._checked(f"fetching {source}", "pull", source, str(path), timeout=_COPY_TIMEOUT)
         except PhoneError as error:
             if "No such file" in str(error) or "does not exist" in str(error):
                 raise PhoneError(f"there is no file {source} on {self.name}") from error
@@ -84,25 +86,25 @@ class Device:
 
     def install(self, apk):
         """Installs the file `apk`, or updates what is installed."""
-        self._checked(f"installing {apk}", "install", "-r", str(apk), timeout=_MOVES_IN)
+        self._checked(f"installing {apk}", "install", "-r", str(apk), timeout=_COPY_TIMEOUT)
 
     def log(self, tag, pause):
         """Follows the phone's log from its beginning.
 
         Args:
-            tag: str; only lines of this tag and of level INFO or above are given.
+            tag: str; only lines with this tag and of level INFO or above are returned.
             pause: float, seconds.
 
         Yields:
-            str, a message; or None after each `pause` without one.
+            str, a message, or None after each `pause` without one.
 
         Raises:
             PhoneError: the phone is gone.
         """
-        while True:  # logcat can end for no reason
+        while True:  # logcat may end for no reason
             with self._logcat(tag) as lines:
                 while (line := _next(lines, pause)) is not _END:
-                    if line is None:  # where adb may be waiting for a phone that is gone
+                    if line is None:  # adb may be waiting for a phone that is gone
                         self._require_connected()
                     yield line
             self._require_connected()
@@ -114,7 +116,7 @@ class Device:
 
     @contextlib.contextmanager
     def _logcat(self, tag):
-        """A queue of lines, `_END` behind the last."""
+        """A queue of log lines, with `_END` after the last."""
         command = [self.adb, "-s", self.serial, "logcat", "-v", "raw", "-s", f"{tag}:I"]
         lines = queue.SimpleQueue()
 
@@ -136,19 +138,19 @@ class Device:
 
     def _succeeds(self, *words):
         done = self._run("shell", shlex.join(words))
-        if done.stderr.startswith("error: "):  # adb's own, the phone did not answer
-            raise PhoneError(f"{self.name} does not answer: {_complaint(done.stderr)}")
+        if done.stderr.startswith("error: "):  # from adb itself: the phone does not respond
+            raise PhoneError(f"{self.name} does not respond: {_complaint(done.stderr)}")
         return done.returncode == 0
 
-    def _run(self, *arguments, timeout=_ANSWERS_IN):
+    def _run(self, *arguments, timeout=_TIMEOUT):
         return _run(self.adb, "-s", self.serial, *arguments, timeout=timeout)
 
-    def _checked(self, doing, *arguments, timeout=_ANSWERS_IN):
+    def _checked(self, doing, *arguments, timeout=_TIMEOUT):
         done = self._run(*arguments, timeout=timeout)
-        said = done.stdout + done.stderr
+        printed = done.stdout + done.stderr
         if done.returncode:
-            raise PhoneError(f"{doing} failed on {self.name}: {_complaint(said)}")
-        return said
+            raise PhoneError(f"{doing} failed on {self.name}: {_complaint(printed)}")
+        return printed
 
 
 _END = object()
@@ -201,7 +203,7 @@ def _devices(adb):
     return found
 
 
-def _run(adb, *arguments, timeout=_ANSWERS_IN):
+def _run(adb, *arguments, timeout=_TIMEOUT):
     try:
         return subprocess.run([adb, *arguments], **_TEXT, stdout=-1, stderr=-1, timeout=timeout)
     except FileNotFoundError as error:
@@ -214,11 +216,11 @@ def _run(adb, *arguments, timeout=_ANSWERS_IN):
         raise PhoneError(f"adb {arguments[-1]} did not end in {timeout} s") from error
 
 
-def _complaint(said):
-    """What adb or the phone said went wrong, as one line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("* ")]
-    telling = [line for line in lines if "error" in line.lower() or "fail" in line.lower()]
-    return " ".join(telling or lines[-3:]) or "it did not say why"
+def _complaint(printed):
+    """The error message of adb or the phone, as one line."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip() and not line.startswith("* ")]
+    errors = [line for line in lines if "error" in line.lower() or "fail" in line.lower()]
+    return " ".join(errors or lines[-3:]) or "without a message"
 
 
 def _next(lines, pause):

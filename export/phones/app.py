@@ -1,7 +1,7 @@
 """The benchmark app on a phone: its folders, how it is started, what it logs.
 
-A run is started by an intent, tells of its progress in the phone's log, and leaves a report in the
-app's own folder, in the form of `benchmark.schema.json`. Each log line carries the run's id.
+An intent starts a run. The app writes its progress to the phone's log, and a report into its own folder,
+which follows `benchmark.schema.json`. Each log line carries the run's id.
 """
 
 import dataclasses
@@ -17,11 +17,12 @@ from measuring import benchmark_report
 PACKAGE = "org.hsvit.benchmark"
 BUNDLES = f"/sdcard/Android/data/{PACKAGE}/files/bundles"
 REPORTS = f"/sdcard/Android/data/{PACKAGE}/files/reports"
+BUNDLE_VERSION = 2  # of bundles that the app reads
 
 _ACTIVITY = f"{PACKAGE}/.app.MainActivity"
 _TAG = "HsvitBenchmark"
 _PROGRESS, _RESULT = "HSVIT_PROGRESS ", "HSVIT_RESULT "
-_PAUSE = 2.0  # seconds of silence, after which is looked whether the app is still there
+_PAUSE = 2.0  # seconds without a log line, after which we check that the app still runs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Result:
     Attributes:
         run_id: str.
         status: str, "done", "cancelled" or "failed".
-        report: str, path on the phone, or None; of the pairs that were finished.
-        message: str, why it was not done.
+        report: str, path on the phone of the report of all finished pairs, or None.
+        message: str, why it is not "done".
     """
 
     run_id: str
@@ -62,25 +63,38 @@ def push_bundle(device, folder):
         folder: path of a folder with a bundle.json.
 
     Returns:
-        str, the name that the app knows it by.
+        str, the name of the bundle in the app.
 
     Raises:
-        OSError: it is no bundle, or cannot be copied.
+        InputError: it is no bundle, one of another version, or cannot be copied.
     """
     folder = pathlib.Path(folder).resolve()
     if not (folder / "bundle.json").is_file():
         raise MissingFileError(f"bundle={str(folder)!r} is no folder with a bundle.json")
+    _check_version(folder)
     device.push(folder, f"{BUNDLES}/{folder.name}")
     return folder.name
 
 
+def _check_version(folder):
+    try:
+        version = json.loads((folder / "bundle.json").read_bytes()).get("bundle_version")
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"bundle={str(folder)!r}: its bundle.json is no JSON object") from error
+    if version != BUNDLE_VERSION:
+        raise InputError(
+            f"bundle={str(folder)!r} has bundle_version {version}, the app reads {BUNDLE_VERSION}: "
+            "make it again with export.bundle"
+        )
+
+
 def new_run_id():
-    """A name that no other run has, by which runs sort in time."""
+    """A unique name for a run; later runs sort behind earlier ones."""
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
 
 
 def start(device, run_id, *, pairs, bundle=None, settings=None):
-    """Starts a run; `follow` tells how it ends.
+    """Starts a run; `follow` waits for its end.
 
     Args:
         device: `Device`, unlocked.
@@ -88,7 +102,7 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
         settings: dict from `threads`, `blocks`, `runs`, `warmup`, `cooldown_ms` to int and from `accelerator`
-            to "cpu" or "npu"; the app has its own values for those that are left out or None.
+            to "cpu" or "npu"; the app has defaults for those that are left out or None.
 
     Raises:
         PhoneError: the phone does not start it.
@@ -99,9 +113,9 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
     for name, value in extras.items():
         option = "--es" if isinstance(value, str) else "--ei"
         words += [] if value is None else [option, name, str(value)]
-    said = device.shell(*words)
-    if "Error" in said:  # of which am's exit status says nothing
-        complaint = " ".join(line for line in said.splitlines() if "Error" in line)
+    printed = device.shell(*words)
+    if "Error" in printed:  # am ends with status 0 all the same
+        complaint = " ".join(line for line in printed.splitlines() if "Error" in line)
         raise PhoneError(f"{device.name} does not start the app: {complaint}")
 
 
@@ -111,44 +125,44 @@ def follow(device, run_id, *, timeout, progress=lambda done, total: None):
     Args:
         device: `Device`.
         run_id: str.
-        timeout: float, seconds that the run may say nothing.
+        timeout: float, seconds that the run may log nothing.
         progress: function of done and total, int, of the run's steps.
 
     Returns:
         `Result`.
 
     Raises:
-        PhoneError: the phone or the app is gone, or nothing was heard for too long.
+        PhoneError: the phone or the app is gone, or nothing was logged for too long.
     """
     reached = "before its first step"
-    heard = time.monotonic()
+    last_progress = time.monotonic()
     try:
         for message in device.log(_TAG, _PAUSE):
-            if (said := _said(message, _RESULT, run_id)) is not None:
-                return Result(run_id, said.get("status"), said.get("report"), said.get("message") or "")
-            if (said := _said(message, _PROGRESS, run_id)) is not None:
-                heard = time.monotonic()
-                reached = f"at step {said['done']} of {said['total']}"
-                progress(said["done"], said["total"])
+            if (entry := _entry(message, _RESULT, run_id)) is not None:
+                return Result(run_id, entry.get("status"), entry.get("report"), entry.get("message") or "")
+            if (entry := _entry(message, _PROGRESS, run_id)) is not None:
+                last_progress = time.monotonic()
+                reached = f"at step {entry['done']} of {entry['total']}"
+                progress(entry["done"], entry["total"])
             elif message is None and not device.runs(PACKAGE):
-                raise PhoneError("the app ended without a result, `adb logcat -b crash -d` may tell why")
-            if time.monotonic() - heard > timeout:
+                raise PhoneError("the app ended without a result, `adb logcat -b crash -d` may show why")
+            if time.monotonic() - last_progress > timeout:
                 raise PhoneError(
-                    f"nothing was heard for {timeout:g} s: is the phone unlocked, with the app in front?"
+                    f"the app logged nothing for {timeout:g} s: is the phone unlocked, with the app in front?"
                 )
     except PhoneError as error:
         raise PhoneError(f"run {run_id} was lost {reached}: {error}") from error
 
 
-def _said(message, kind, run_id):
+def _entry(message, kind, run_id):
     """The content of a log line, None if it is not of this kind and run."""
     if message is None or not message.startswith(kind):
         return None
     try:
-        said = json.loads(message.removeprefix(kind))
+        entry = json.loads(message.removeprefix(kind))
     except ValueError:  # cut short where the log was full
         return None
-    return said if isinstance(said, dict) and said.get("run_id") == run_id else None
+    return entry if isinstance(entry, dict) and entry.get("run_id") == run_id else None
 
 
 def latest_report(device):
@@ -177,13 +191,11 @@ def fetch_report(device, source, path):
         dict, the report.
 
     Raises:
-        OSError: it cannot be read or written.
-        ValueError: it does not follow the schema.
+        PhoneError: it cannot be fetched.
+        InputError: it does not follow the schema.
     """
     device.pull(source, path)
     try:
-        report = json.loads(pathlib.Path(path).read_bytes())
-        benchmark_report.check(report)
-    except ValueError as error:
+        return benchmark_report.read(path)
+    except InputError as error:
         raise InputError(f"{source} on {device.name} is no benchmark report: {error}") from error
-    return report

@@ -27,7 +27,7 @@ def measure(url, image_shape, seconds):
 
     Returns:
         list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
-        `latency_statistics.summarize`, of those that got classes; `complete`, the share that got them of all groups;
+        `latency_statistics.summarize`, of those that got classes; `complete`, the share that had all groups;
         `unanswered`, the share that no node answered in time; and `samples`, a dict of lists of ms of those
         that got classes: `latency_ms`, of which `service_ms` is the service's, of which `nodes_ms` is from
         asking the nodes to the joined answer, of which `shards_ms` is what the slowest node needed for its

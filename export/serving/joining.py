@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from export import tflite
+from hsvit_runtime.tflite_model import TFLiteModel
 
 
 class Head:
@@ -13,11 +13,12 @@ class Head:
     """
 
     def __init__(self, content):
-        self._runner = tflite.runner(content)
+        self._model = TFLiteModel(content)
 
     def __call__(self, tokens):
         """Logits, float32 (classes,), of the class tokens (any number of groups, dim) in any order."""
-        return self._runner(np.mean(tokens, axis=0, dtype="float32")[np.newaxis, np.newaxis])[0]
+        mean = np.mean(tokens, axis=0, dtype="float32")
+        return self._model.predict_only(mean[np.newaxis, np.newaxis])[0]
 
 
 def probabilities(logits):

@@ -5,35 +5,27 @@ import hashlib
 import json
 import pathlib
 
-import numpy as np
-
-from hsvit_keras import model_files
+from data_sets.model_inputs import in_range
 from hsvit_runtime.errors import InputError, MissingFileError
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """What every shard takes: floats of one image, normalized unless it does that itself.
+    """What every shard takes: one image.
 
     Attributes:
         shape: tuple (1, height, width, channels).
-        pixels: bool, whether shards take 0..255 and normalize by themselves.
-        mean, std: float or list with one a channel, for pixels of 0..1.
+        range: (low, high), the values of a black and a white pixel.
     """
 
     shape: tuple
-    pixels: bool
-    mean: float | list
-    std: float | list
+    range: tuple
 
     def prepare(self, pixels):
-        """uint8 pixels (1, height, width, channels) as the floats that shards take."""
-        values = pixels.astype("float32")
-        if self.pixels:
-            return values
-        return ((values / 255 - np.asarray(self.mean)) / np.asarray(self.std)).astype("float32")
+        """uint8 pixels (1, height, width, channels) as the numbers that shards take."""
+        return in_range(pixels, self.range)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +35,8 @@ class Manifest:
     Attributes:
         model: str, its name.
         preset: str, how weights are stored.
-        class_names: tuple of str, None where the manifest does not tell.
+        class_names: tuple of str, None where the manifest does not say.
+        data_set: str, the data set that it was trained on, None where the manifest does not say.
         num_groups: int.
         input: `Input`.
         groups: tuple with a tuple of ints for each shard, the groups whose class tokens it answers with.
@@ -54,6 +47,7 @@ class Manifest:
     model: str
     preset: str
     class_names: tuple | None
+    data_set: str | None
     num_groups: int
     input: Input
     groups: tuple
@@ -97,7 +91,7 @@ def _manifest(content, folder):
     shape, num_groups = tuple(given["shape"]), content["num_groups"]
     if len(shape) != 4 or shape[0] != 1 or shape[3] not in (1, 3):
         raise InputError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
-    model_files.check_normalization(given["mean"], given["std"], shape[3])
+    low, high = map(float, given["range"])
     groups = tuple(tuple(shard["groups"]) for shard in content["shards"])
     if sorted(sum(groups, ())) != list(range(num_groups)):
         raise InputError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
@@ -105,8 +99,9 @@ def _manifest(content, folder):
         model=content["model"],
         preset=content["preset"],
         class_names=tuple(names) if names else None,
+        data_set=content["data_set"],
         num_groups=num_groups,
-        input=Input(shape, given["pixels"], given["mean"], given["std"]),
+        input=Input(shape, (low, high)),
         groups=groups,
         shards=tuple(_file(entry, folder) for entry in content["shards"]),
         head=_file(content["head"], folder),

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from export import tflite
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.tflite_model import TFLiteModel
 
 
 def spread(num_shards, num_nodes):
@@ -31,7 +31,7 @@ class Node:
 
     def __init__(self, shards, given):
         self._given = given
-        self._runners = [tflite.runner(content) for content in shards]
+        self._models = [TFLiteModel(content) for content in shards]
 
     def tokens(self, pixels):
         """The class tokens of this node's groups.
@@ -44,7 +44,7 @@ class Node:
         """
         start = time.perf_counter()
         image = self._given.prepare(pixels)
-        tokens = np.concatenate([runner(image)[0] for runner in self._runners])
+        tokens = np.concatenate([model.predict_only(image)[0] for model in self._models])
         return tokens, 1e3 * (time.perf_counter() - start)
 
     def whereabouts(self):

@@ -14,7 +14,7 @@ from keras import layers
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
-from hsvit_keras.layers import ClassToken, SequencePooling, SoftmaxAttention
+from hsvit_keras.layers import ClassToken, SequencePooling, Shift, SoftmaxAttention
 from hsvit_runtime.errors import InputError
 
 _INT8 = SCHEMES["int8"]
@@ -25,7 +25,7 @@ _AVERAGES = (layers.AveragePooling1D, layers.AveragePooling2D)
 # What is a single operation to the converter: a range in front makes it one of integers.
 _ONE_OPERATION = (*_AVERAGES, SequencePooling, layers.Activation, layers.ReLU, layers.Softmax)
 # A range behind them does the same: softmax has a fixed range, and a pooling that of its output.
-_LED_BY_THEIR_OUTPUT = (*_AVERAGES, SoftmaxAttention)
+_INTEGER_BY_OUTPUT_RANGE = (*_AVERAGES, SoftmaxAttention)
 
 
 def check_ranges(model):
@@ -42,8 +42,9 @@ def check_ranges(model):
             raise InputError(f"int8 artifacts need 8 bits everywhere; {layer.name!r} has {bits}")
 
 
-def constant_form(layer):
-    """What stands in an artifact's graph for a range or for a rounded constant, None for any other layer."""
+def constant_form(layer, graph):
+    """What stands in an artifact's graph for a range or a rounded constant, None for any other layer."""
+    is_ranged = any(isinstance(source, ActivationRange) for source in graph.producers(layer))
     if isinstance(layer, ActivationRange):
         low, high = (float(bound) for bound in layer.bounds())
         return ConstantRange(low, high, name=layer.name)
@@ -51,6 +52,10 @@ def constant_form(layer):
         (constant,) = layer.get_weights()
         low, high = (float(bound) for bound in constant_bounds(constant))
         return AddedConstant(constant, low, high, isinstance(layer, ClassToken), name=layer.name)
+    if isinstance(layer, Shift) and is_ranged:
+        offset = np.broadcast_to(np.asarray(layer.offset, "float32"), layer.output.shape[-1:])
+        low, high = min(float(offset.min()), 0.0), max(float(offset.max()), 0.0)
+        return AddedConstant(offset, low, high, in_front=False, name=layer.name)
     return None
 
 
@@ -58,7 +63,7 @@ def needs_barrier(layer, graph):
     """Whether the converter would compute a float layer with integers, for the ranges around it."""
     if isinstance(layer, ActivationRange):
         (source,) = graph.producers(layer)
-        return isinstance(source, _LED_BY_THEIR_OUTPUT) or _is_range(source, graph)
+        return isinstance(source, _INTEGER_BY_OUTPUT_RANGE) or _is_range(source, graph)
     if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
         return False
     return any(_is_range(source, graph) for source in graph.producers(layer))

@@ -1,6 +1,7 @@
-"""The pass to the inference form: the same answers, written as phones compute them fast.
+"""The pass to the inference form: the same outputs, written as phones compute them fast.
 
-- the batch is fixed, everything is float32, batch normalization is folded;
+- the batch is fixed, or free where that is asked for; everything is float32;
+- batch normalization and the normalization of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
@@ -10,61 +11,45 @@
 """
 
 import keras
-import numpy as np
 import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
-from hsvit_keras.compression import fold_batch_norm
+from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
-from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import Graph, rewrite
-from hsvit_keras.layers import SoftmaxAttention
+from hsvit_keras.layers import ModelDescription, SoftmaxAttention
 
 _GROUP_DENSE = "bngi,gio->bngo"
 
 
-def lower(model, batch_size=1, mean=None, std=None):
+def lower(model, batch_size=1):
     """The inference form of a model.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
-        batch_size: int, images at a time.
-        mean: float or sequence of float, one a channel, in units of 0..1. With `mean` and `std` the
-            graph takes pixels of 0..255 and computes `(pixels / 255 - mean) / std` itself.
-        std: the same for the divisor.
+        batch_size: int, samples at a time; None keeps the model's own batch, a free one unless its input
+            fixes it.
 
     Returns:
-        A `keras.Model` that answers as `model` does in inference, up to float32 rounding.
+        A `keras.Model` with the outputs of `model` in inference, up to float32 rounding.
 
     Raises:
         ValueError: `model` has no graph that could be followed, or ranges that were never set.
     """
     integer.check_ranges(model)
-    model = compute_first_tokens_alone(fold_batch_norm(model))
-    return _to_inference_layers(model, batch_size, _normalization(mean, std, is_quantized(model)))
+    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model)))
+    return _to_inference_layers(model, batch_size)
 
 
-def _normalization(mean, std, rounded):
-    """The function from pixels to normalized images, None without one; pixels may be rounded to integers."""
-    if mean is None and std is None:
-        return None
-    mean, std = np.asarray(0.0 if mean is None else mean), np.asarray(1.0 if std is None else std)
-    scale, offset = 1 / (255 * std), -mean / std
-    normalize = layers.Rescaling(scale.tolist(), offset.tolist(), name="normalization")
-    pixels = integer.ConstantRange(0.0, 255.0, name="pixels_range")
-    return (lambda tensor: normalize(pixels(tensor))) if rounded else normalize
-
-
-def _to_inference_layers(model, batch_size, normalization):
+def _to_inference_layers(model, batch_size):
     graph = Graph(model)
     without_bias = _key_projections(graph)
     barriers = {layer.name for layer in graph.model.layers if integer.needs_barrier(layer, graph)}
-    normalized = {}
 
     def replace(layer):
-        if constant := integer.constant_form(layer):
+        if constant := integer.constant_form(layer, graph):
             return constant, []
         stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
@@ -79,16 +64,9 @@ def _to_inference_layers(model, batch_size, normalization):
             return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
         return type(stock).from_config(config), weights
 
-    def normalize(tensor):
-        if not isinstance(tensor._keras_history.operation, layers.InputLayer):
-            return tensor
-        if tensor.name not in normalized:
-            normalized[tensor.name] = normalization(tensor)
-        return normalized[tensor.name]
-
     def call(layer, *args, **kwargs):
-        if normalization:
-            args = keras.tree.map_structure(normalize, args)
+        if isinstance(layer, ModelDescription):
+            return args[0]
         if layer.name in barriers:
             args = integer.put_barriers(layer, args)
         return layer(*args, **kwargs)
@@ -125,7 +103,7 @@ class GroupedProjection(layers.Layer):
     """A Dense layer for each group, as one grouped 1 x 1 convolution over the tokens.
 
     Call arguments:
-        tokens: Tensor of shape `(batch, tokens, groups, inputs)`, the batch fixed.
+        tokens: Tensor of shape `(batch, tokens, groups, inputs)`.
 
     Returns:
         Tensor of shape `(batch, tokens, groups, units)`.
@@ -154,6 +132,7 @@ class GroupedProjection(layers.Layer):
 
     def call(self, tokens):
         batch, count, groups, inputs = tokens.shape
+        batch = _size(batch)
         column = tf.reshape(tokens, (batch, count, 1, groups * inputs))
         column = tf.nn.conv2d(column, tf.convert_to_tensor(self.kernel), 1, "VALID")
         if self.use_bias:
@@ -172,7 +151,7 @@ class SkippingMaxPooling2D(layers.Layer):
     """Max pooling with strides of at least the window: drops the skipped pixels, then pools without gaps.
 
     Call arguments:
-        maps: Tensor of shape `(batch, height, width, channels)`, the batch fixed.
+        maps: Tensor of shape `(batch, height, width, channels)`.
 
     Returns:
         Tensor of shape `(batch, pooled height, pooled width, channels)`.
@@ -188,12 +167,12 @@ class SkippingMaxPooling2D(layers.Layer):
         (rows, row_stride), (columns, column_stride) = zip(self.pool_size, self.strides, strict=True)
         _, down, across, _ = self.compute_output_shape(maps.shape)
         maps = _resize(maps, 1, down * row_stride)
-        maps = tf.reshape(maps, (batch * down, row_stride, width, channels))
+        maps = tf.reshape(maps, (_size(batch, down), row_stride, width, channels))
         maps = _resize(maps, 1, rows)
         maps = _resize(maps, 2, across * column_stride)
-        maps = tf.reshape(maps, (batch * down * rows, across, column_stride, channels))
+        maps = tf.reshape(maps, (_size(batch, down * rows), across, column_stride, channels))
         maps = _resize(maps, 2, columns)
-        maps = tf.reshape(maps, (batch, down * rows, across * columns, channels))
+        maps = tf.reshape(maps, (_size(batch), down * rows, across * columns, channels))
         return tf.nn.max_pool2d(maps, self.pool_size, self.pool_size, "VALID")
 
     def compute_output_shape(self, input_shape):
@@ -214,4 +193,9 @@ def _resize(maps, axis, size):
     if shape[axis] < size:
         return tf.pad(maps, [(0, size - n if i == axis else 0) for i, n in enumerate(shape)])
     cut = [size if i == axis else n for i, n in enumerate(shape)]
-    return tf.slice(maps, [0] * 4, cut) if cut != shape else maps
+    return tf.slice(maps, [0] * 4, [_size(n) for n in cut]) if cut != shape else maps
+
+
+def _size(axis, factor=1):
+    """The product as `tf.reshape` and `tf.slice` take it: -1 where the size of the axis is free."""
+    return -1 if axis is None else axis * factor

@@ -1,245 +1,382 @@
-"""What every converter does around its own step: load, lower, compare with Keras, then write.
+"""What every conversion does around its own step: prepare, lower, convert, compare with Keras, then write.
 
-Nothing is written unless the artifact answers as the Keras model does on real images.
+Nothing is written unless the artifact computes what the Keras model computes.
 """
 
+import collections
 import dataclasses
+import hashlib
+import importlib.metadata
 import json
 import pathlib
-import shutil
+from collections.abc import Mapping
 
+import keras
 import numpy as np
-from absl import flags
+from keras import layers
 
-from command_line import commands
+from hsvit_keras.artifacts import comparison
+from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
 from hsvit_keras.backends import require_backend
-from hsvit_runtime import files, model_files
+from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
+from hsvit_keras.compression.ranges import ActivationRange
+from hsvit_keras.compression.rewriting import functional, with_dtype
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.model_files import load_model
+from hsvit_keras.tasks import task_of
+from hsvit_runtime import files, inspection, metadata
 from hsvit_runtime.errors import InputError
-from measuring import latency_statistics
+from hsvit_runtime.onnx_model import OnnxModel
+from hsvit_runtime.presets import ONNX_PRESETS, PRESETS, TENSOR_TYPES, preset_named
+from hsvit_runtime.tflite_model import TFLiteModel
 
-FLAGS = flags.FLAGS
-_IMAGES_AT_A_TIME = 128
+_MADE_UP_SAMPLES = 16
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
-    """What to convert, and how to prove it; see `define_flags` for the meanings and units."""
+class Samples:
+    """Inputs to compare a model and its artifact on.
 
-    model: str
-    output: str
-    batch: int = 1
-    pixels: bool = False
-    mean: float | list | None = None
-    std: float | list | None = None
-    labels: str | None = None
-    data: str = "digits"
-    data_dir: str | None = None
-    samples: int = 64
+    Attributes:
+        inputs: array (count, ...), or dict from an input's name to an array.
+        labels: array (count, ...) of the labels, None where they are not those of the model's outputs.
+        data: str, the data set that they come from, for the report.
+    """
 
-
-def define_flags():
-    """The flags of a `Request`."""
-    flags.DEFINE_string("model", None, "The .keras file to convert.")
-    flags.DEFINE_string("output", None, "The artifact to write; a report goes beside it as .json.")
-    flags.DEFINE_integer("batch", 1, "Images at a time; the artifact takes no other number.", lower_bound=1)
-    flags.DEFINE_bool("pixels", False, "Let the artifact take pixels of 0..255 and normalize them itself.")
-    flags.DEFINE_list(
-        "mean", None, "Subtracted from pixels of 0..1 in training: one number or one a channel."
-    )
-    flags.DEFINE_list(
-        "std", None, "Divided them after that. Both are read from config.json beside the model."
-    )
-    flags.DEFINE_string("labels", None, "Class names, one a line; labels.txt beside the model by default.")
-    flags.DEFINE_string("data", "digits", "Image set to compare the answers on.")
-    flags.DEFINE_string("data_dir", None, "Folder of that image set.")
-    flags.DEFINE_integer("samples", 64, "Images to compare the answers on.", lower_bound=1)
-    flags.mark_flags_as_required(["model", "output"])
+    inputs: object
+    labels: object = None
+    data: str | None = None
 
 
-def request_of_flags():
-    """The `Request` of the command line."""
-    values = {field.name: FLAGS[field.name].value for field in dataclasses.fields(Request)}
-    for name in ("mean", "std"):
-        if values[name] is not None:
-            values[name] = commands.numbers(name, values[name])
-    return Request(**values)
-
-
-def run(request, suffix, convert, prepare=None):
-    """Makes one artifact with its report and, where there are class names, its labels file.
+def to_tflite(
+    model,
+    path,
+    *,
+    preset="dynamic",
+    calibration=None,
+    samples=None,
+    batch_size=1,
+    runtime=None,
+    input_type="float32",
+    output_type="float32",
+    probabilities=None,
+    author=None,
+    licence=None,
+):
+    """Writes a `.tflite` file after comparing it with the model, and a report beside it.
 
     Args:
-        request: `Request`.
-        suffix: str, how the name of the output has to end.
-        convert: function `(lowered model) -> (bytes, facts, answer, limits)`: the artifact, a dict for
-            its report, a function from a batch `(batch, height, width, channels)` to its answers, and
-            the limits of `check_parity`.
-        prepare: function `(model, mean, std) -> model` that makes of the loaded model what the artifact
-            has to answer as; a quantized model becomes a float one by default.
+        model: `keras.Model` as a Functional graph or `keras.Sequential`, or path of a `.keras` file.
+        path: str or path of the file to write; its report goes to the same name with `.json`.
+        preset: str, one of "float32", "float16", "dynamic", "int8".
+        calibration: for "int8", batches of inputs as `hsvit_keras.calibrate` takes them; needed where the
+            model has no ranges of its own.
+        samples: `Samples`, or inputs (count, ...) to compare the outputs on; random ones by default.
+        batch_size: int, samples at a time, or None for any number; XNNPACK takes less of a graph for any.
+        runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
+        input_type: str, "float32", or "uint8" or "int8" for a model whose activations are quantized.
+        output_type: str, the same for the outputs.
+        probabilities: bool, whether a softmax stands behind the logits; by default where the task is
+            classification.
+        author: str for the file's metadata, or None.
+        licence: str for the file's metadata, or None.
 
     Returns:
         dict, the report that was written.
 
     Raises:
-        ValueError: the model, an option or the artifact is not as it should be.
+        InputError: the model cannot be held, the artifact computes something else, or would not load on
+            the runtime.
+        OSError: a file cannot be read or written.
+
+    Example:
+
+    ```python
+    hsvit_keras.to_tflite("best.keras", "model.tflite", preset="int8", calibration=[pixels])
+    ```
+    """
+    from hsvit_keras.artifacts import lowering, tflite_conversion
+
+    quantizes = preset_named(preset).needs_ranges
+    types = {"input_type": input_type, "output_type": output_type}
+    for name, value in types.items():
+        if value not in TENSOR_TYPES or (value != "float32" and not quantizes):
+            raise InputError(
+                f"{name} has to be float32, or uint8 or int8 with preset='int8'; "
+                f"received {name}={value!r}, preset={preset!r}"
+            )
+    tflite_conversion.parse_version(runtime)
+
+    def make(prepared):
+        finished = prepared.finished(integer_output=output_type != "float32")
+        lowered = lowering.lower(finished, batch_size)
+        content = tflite_conversion.convert(lowered, preset, runtime=runtime, **types)
+        content = metadata.write(
+            content,
+            prepared.description,
+            name=prepared.model.name,
+            summary=_summary(prepared),
+            version=importlib.metadata.version("hsvit-keras"),
+            author=author,
+            licence=licence,
+            input_names=[input_name(tensor) for tensor in prepared.model.inputs],
+            output_names=prepared.output_names,
+        )
+        return content, tflite_facts(content, runtime), TFLiteModel(content)
+
+    request = _Request(path, ".tflite", preset, PRESETS, calibration, samples, batch_size, probabilities)
+    return _write(model, request, make)
+
+
+def to_onnx(
+    model,
+    path,
+    *,
+    preset="float32",
+    calibration=None,
+    samples=None,
+    batch_size=None,
+    opset=17,
+    probabilities=False,
+):
+    """Writes an `.onnx` file after comparing it with the model, and a report beside it.
+
+    Args:
+        model: `keras.Model` as a Functional graph or `keras.Sequential`, or path of a `.keras` file.
+        path: str or path of the file to write; its report goes to the same name with `.onnx.json`.
+        preset: str, "float32", "float16" or "int8".
+        calibration: see `to_tflite`.
+        samples: see `to_tflite`.
+        batch_size: int, samples at a time; None for any number.
+        opset: int, version of the ONNX operators, at least 17.
+        probabilities: bool, whether a softmax stands behind the logits.
+
+    Returns:
+        dict, the report that was written.
+
+    Raises:
+        InputError: the model cannot be held, or the artifact computes something else.
         OSError: a file cannot be read or written.
     """
-    require_backend("tensorflow")
-    from hsvit_keras.artifacts.lowering import lower
+    from hsvit_keras.artifacts import lowering, onnx_conversion
 
-    output = pathlib.Path(request.output)
-    described_in = report_of(output)
-    if output.suffix != suffix:
-        raise InputError(f"the output's name has to end in {suffix}; received output={request.output}")
-    _check_report_is_ours(described_in)
-    with files.replacing(output) as artifact, files.replacing(described_in) as described:
-        model = model_files.load_model(request.model)
-        _check_classifier(model, request.model)
-        mean, std = normalization_of(request, model)
-        labels = request.labels or model_files.labels_beside(request.model)
-        names = class_names(labels, model)
-        model = prepare(model, mean, std) if prepare else as_float(model)
-        inside = {"mean": mean, "std": std} if request.pixels else {}
-        content, facts, answer, limits = convert(lower(model, request.batch, **inside))
-        parity = compare(request, model, answer, mean, std)
-        check_parity(parity, limits)
-        facts["input"] |= {"pixels": request.pixels, "mean": mean, "std": std}
-        report = {
-            "artifact": output.name,
-            "model": str(request.model),
-            **facts,
-            "labels": names,
-            "parity": parity,
-        }
-        artifact.write_bytes(content)
-        files.write_json(described, report)
-    if labels:
-        with files.replacing(output.with_suffix(".labels.txt")) as copy:
-            shutil.copyfile(labels, copy)
-    return report
+    def make(prepared):
+        lowered = lowering.lower(prepared.finished(), batch_size)
+        content = onnx_conversion.convert(
+            lowered, preset=preset, opset=opset, description=prepared.description
+        )
+        return content, _onnx_facts(content), OnnxModel(content)
+
+    request = _Request(path, ".onnx", preset, ONNX_PRESETS, calibration, samples, batch_size, probabilities)
+    return _write(model, request, make)
 
 
 def report_of(artifact):
     """Where the report of an artifact goes: `M.json` beside `M.tflite`, `M.onnx.json` beside `M.onnx`."""
+    artifact = pathlib.Path(artifact)
     return artifact.with_suffix(".json" if artifact.suffix == ".tflite" else f"{artifact.suffix}.json")
 
 
-def _check_report_is_ours(path):
-    """Raises `ValueError` if the report would replace a file that is no report, such as a run's config."""
+def tflite_facts(content, runtime=None):
+    """What a `.tflite` file is, for its report.
+
+    Args:
+        content: bytes.
+        runtime: str such as "2.16", the oldest runtime that has to load it.
+
+    Returns:
+        dict of `hsvit_runtime.inspection.inspect`.
+
+    Raises:
+        InputError: it needs ops beyond LiteRT, or would not load on the runtime.
+    """
+    found = inspection.inspect(content, runtime=runtime)
+    if found["flex_ops"] or found["custom_ops"]:
+        raise InputError(f"the artifact needs ops beyond LiteRT: {found['flex_ops'] + found['custom_ops']}")
+    if found["loads_on_runtime"] is False:
+        needs = ", ".join(f"{need['feature']} needs {need['runtime']}" for need in found["runtime_needs"])
+        raise InputError(f"the artifact would not load on runtime {runtime}: {needs}")
+    return found
+
+
+def _onnx_facts(content):
+    """What an `.onnx` file is, for its report."""
+    import onnx
+
+    model = onnx.load_from_string(content)
+    return {
+        "opset": next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
+        "ops": dict(collections.Counter(node.op_type for node in model.graph.node)),
+    }
+
+
+def with_ranges(model, calibration):
+    """The model with ranges: its own, or those of calibration batches.
+
+    Raises:
+        InputError: it has none, and there are no calibration batches.
+    """
+    if calibration is not None:
+        return calibrate(model, calibration)
+    if not is_quantized(model):
+        raise InputError(
+            f"{model.name!r} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, or "
+            "give calibration data that they can be taken from"
+        )
+    return model
+
+
+def as_float(model):
+    """The model itself, or the float model of a quantized one."""
+    return remove_quantization(model) if is_quantized(model) else model
+
+
+def in_float32(model):
+    """The model itself, or a copy of a half-precision one: artifacts compute in float32."""
+    if all(layer.compute_dtype in ("float32", None) for layer in model.layers if layer.weights):
+        return model
+    return with_dtype(model, "float32")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Request:
+    """What is to be written, and how it is to be compared."""
+
+    path: object
+    suffix: str
+    preset: str
+    presets: dict
+    calibration: object
+    samples: object
+    batch_size: int | None
+    probabilities: bool | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Prepared:
+    """A model as its artifact has to compute it, and what the artifact says of itself."""
+
+    model: keras.Model
+    description: object
+    task: object
+
+    @property
+    def output_names(self):
+        """Names of the artifact's outputs."""
+        return output_names(self.model, "probabilities" if self.description.probabilities else "logits")
+
+    def finished(self, integer_output=False):
+        """The model with the softmax of its artifact; integers need the range of probabilities, too."""
+        if not self.description.probabilities or ends_in_softmax(self.model):
+            return self.model
+        outputs = layers.Softmax(name="probabilities", dtype="float32")(self.model.output)
+        if integer_output:
+            outputs = ActivationRange(fixed=(0.0, 255 / 256), name="probabilities_range")(outputs)
+        return keras.Model(self.model.input, outputs, name=self.model.name)
+
+
+def _write(model, request, make):
+    """Makes one artifact with its report."""
+    require_backend("tensorflow")
+    output, preset = pathlib.Path(request.path), preset_named(request.preset, request.presets)
+    if output.suffix != request.suffix:
+        raise InputError(f"the output's name has to end in {request.suffix}; received {output}")
+    if request.calibration is not None and not preset.needs_ranges:
+        raise InputError(f"calibration is for preset='int8'; received preset={request.preset!r}")
+    if request.batch_size is not None and request.batch_size < 1:
+        raise InputError(f"batch_size has to be at least 1, or None; received {request.batch_size}")
+    described_in = report_of(output)
+    _check_is_report(described_in)
+    with files.replacing(output) as artifact, files.replacing(described_in) as described:
+        prepared = _prepare(model, request, preset)
+        inputs, labels, data = _samples_of(request.samples, prepared)
+        content, facts, runnable = make(prepared)
+        parity = comparison.compare(
+            prepared.task,
+            predict(prepared.model, inputs),
+            runnable,
+            inputs,
+            labels,
+            expected_probabilities=ends_in_softmax(prepared.model),
+        )
+        comparison.check(parity, preset.limits)
+        report = {
+            "artifact": output.name,
+            "model": model.name if isinstance(model, keras.Model) else str(model),
+            "preset": request.preset,
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "input": runnable.inputs[0].to_json(),
+            "output": runnable.outputs[0].to_json(),
+            **facts,
+            "task": prepared.task.to_json(),
+            "description": runnable.description.to_json(),
+            "parity": {"data": data, **parity},
+        }
+        artifact.write_bytes(content)
+        files.write_json(described, report)
+    return report
+
+
+def _prepare(model, request, preset):
+    if not isinstance(model, keras.Model):
+        model = load_model(model)
+    model = in_float32(functional(model))
+    for tensor in model.inputs:
+        if None in tensor.shape[1:]:
+            raise InputError(
+                f"{model.name!r} takes inputs of any size, {tensor.shape}; an artifact needs one size"
+            )
+    model = with_ranges(model, request.calibration) if preset.needs_ranges else as_float(model)
+    description = description_of(model)
+    shapes = [tuple(tensor.shape) for tensor in model.outputs]
+    task = task_of(description, shapes)
+    task.check_outputs(shapes, description.class_names, repr(model.name))
+    probabilities = request.probabilities
+    if probabilities is None:
+        probabilities = task.name == "classification"
+    if probabilities and task.name != "classification":
+        raise InputError(f"only a classifier gives probabilities; {model.name!r} is for {task.name}")
+    description = dataclasses.replace(
+        description,
+        task=description.task or (task.name if task.name != "tensors" else None),
+        probabilities=probabilities or (task.name == "classification" and ends_in_softmax(model)),
+    )
+    return _Prepared(model, description, task)
+
+
+def ends_in_softmax(model):
+    """Whether the model itself gives probabilities."""
+    (last, *others) = [tensor._keras_history.operation for tensor in model.outputs]
+    while type(last).__name__ == "ModelDescription":
+        last = last.input._keras_history.operation
+    is_softmax = isinstance(last, layers.Softmax)
+    return not others and (is_softmax or getattr(last, "activation", None) is keras.activations.softmax)
+
+
+def _samples_of(samples, prepared):
+    """(dict of inputs, labels or None, name of the data set or None)."""
+    if samples is None:
+        inputs = comparison.made_up_inputs(prepared.model, prepared.description, _MADE_UP_SAMPLES)
+        return inputs, None, None
+    samples = samples if isinstance(samples, Samples) else Samples(samples)
+    inputs = samples.inputs
+    if not isinstance(inputs, Mapping):
+        inputs = {input_name(prepared.model.inputs[0]): np.asarray(inputs)}
+    return inputs, samples.labels, samples.data
+
+
+def _check_is_report(path):
+    """Raises `InputError` if the report would replace a file that is no report, such as a run's config."""
     if path.is_file():
         try:
             ours = "sha256" in json.loads(path.read_text())
         except ValueError:
             ours = False
         if not ours:
-            raise InputError(f"the report would replace {path}, which is no report: choose another --output")
+            raise InputError(f"the report would replace {path}, which is no report: choose another output")
 
 
-def _check_classifier(model, path):
-    inputs, outputs = model.inputs, model.outputs
-    if len(inputs) != 1 or len(outputs) != 1 or len(inputs[0].shape) != 4 or len(outputs[0].shape) != 2:
-        raise InputError(
-            f"{path} has to classify images, from (batch, height, width, channels) to (batch, classes); "
-            f"its inputs are {[x.shape for x in inputs]}, its outputs {[y.shape for y in outputs]}"
-        )
-    if None in inputs[0].shape[1:]:
-        raise InputError(f"{path} takes images of any size, {inputs[0].shape}; an artifact needs one size")
-
-
-def normalization_of(request, model):
-    """The mean and std of a request, or of the run beside its model."""
-    mean, std = model_files.normalization_beside(request.model)
-    mean = mean if request.mean is None else request.mean
-    std = std if request.std is None else request.std
-    model_files.check_normalization(mean, std, model.input_shape[-1])
-    return mean, std
-
-
-def as_float(model):
-    """The model itself, or the float model of a quantized one."""
-    from hsvit_keras.compression.quantization import is_quantized, remove_quantization
-
-    return remove_quantization(model) if is_quantized(model) else model
-
-
-def class_names(labels, model):
-    """The names in a file, one for each class of the model; None without a file."""
-    if labels is None:
-        return None
-    names = pathlib.Path(labels).read_text().splitlines()
-    if len(names) != model.output_shape[-1]:
-        raise InputError(f"{labels} names {len(names)} classes, the model has {model.output_shape[-1]}")
-    return names
-
-
-def compare(request, model, answer, mean, std):
-    """How alike the Keras model and its artifact answer real images, and how right the artifact is."""
-    from data_sets import load_dataset, sample_images
-
-    dataset = load_dataset(request.data, "test", request.data_dir)
-    batches = min(max(request.samples, request.batch), len(dataset)) // request.batch
-    if not batches:
-        raise InputError(
-            f"--batch={request.batch} is more than the {len(dataset)} images of {request.data} to compare on"
-        )
-    shape = model.input_shape[1:]
-    pictures, labels = sample_images(dataset, batches * request.batch, image_shape=shape, mean=0.0, std=1.0)
-    normalized = ((pictures - np.asarray(mean)) / np.asarray(std)).astype("float32")
-    given = 255 * pictures if request.pixels else normalized
-    expected = _answers(in_float32(model), normalized)
-    answers = np.concatenate([answer(images) for images in np.split(given, batches)])
-    parity = latency_statistics.agreement(expected, answers)
-    classified = answers.shape[-1] == len(dataset.class_names)
-    return {
-        "samples": parity.pop("images"),
-        "data": request.data,
-        "largest_answer": float(np.abs(expected).max()),
-        "accuracy": float(np.mean(answers.argmax(axis=-1) == labels)) if classified else None,
-        **parity,
-    }
-
-
-def _answers(model, images):
-    """What Keras answers, many images at a time: one by one most of the time would be Python's."""
-    size = model.input_shape[0] or _IMAGES_AT_A_TIME
-    return np.concatenate(
-        [
-            np.asarray(model(images[start : start + size], training=False))
-            for start in range(0, len(images), size)
-        ]
-    )
-
-
-def in_float32(model):
-    """The model itself, or a copy of a half-precision one: artifacts compute in float32."""
-    from hsvit_keras.compression.rewriting import with_dtype
-
-    if all(layer.compute_dtype in ("float32", None) for layer in model.layers if layer.weights):
-        return model
-    return with_dtype(model, "float32")
-
-
-def check_parity(parity, limits):
-    """Raises `ValueError` if an artifact answers differently from the model it was made from.
-
-    Args:
-        parity: dict with `samples`, `max_abs_diff`, `largest_answer`, `cosine` and `top1_agreement`.
-        limits: dict with `max_abs_diff`, relative to the largest answer where that is above 1, or `cosine`.
-    """
-    scale = max(1.0, parity["largest_answer"])
-    far = "max_abs_diff" in limits and not parity["max_abs_diff"] <= limits["max_abs_diff"] * scale
-    askew = "cosine" in limits and not parity["cosine"] >= limits["cosine"]
-    if far or askew:
-        raise InputError(
-            f"the artifact does not answer as Keras does: max_abs_diff {parity['max_abs_diff']:.3g}, "
-            f"cosine {parity['cosine']:.6f}, same top-1 on {parity['top1_agreement']:.1%} of "
-            f"{parity['samples']} images; limits {limits}. Nothing was written"
-        )
-
-
-def print_parity(report):
-    """The line of a summary that tells how alike the answers are."""
-    parity = report["parity"]
-    print(f"  answers as Keras does on {parity['samples']} images of {parity['data']}: ", end="")
-    print(f"max difference {parity['max_abs_diff']:.2g}, cosine {parity['cosine']:.6f}, ", end="")
-    print(f"same top-1 {parity['top1_agreement']:.1%}")
+def _summary(prepared):
+    data = f", trained on {prepared.description.data_set}" if prepared.description.data_set else ""
+    return f"{prepared.model.name}, {prepared.task.name}{data}"

@@ -1,9 +1,11 @@
-"""Batch normalization folded into the layer in front of it."""
+"""Normalizations folded into kernels: a batch normalization into the layer in front of it, that of pixels
+into the convolution behind it."""
 
 import numpy as np
 from keras import layers
 
 from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.layers import Shift
 
 
 def _scale_outputs(kernel, gain):
@@ -83,3 +85,78 @@ def _folded_weights(layer, norm):
     if bias:
         offset = offset + bias[0] * gain
     return [_FOLDABLE[type(layer)](kernel, gain), offset]
+
+
+def fold_normalization(model):
+    """Folds the normalization of images into the convolutions that read it.
+
+    Convolutions without padding take it whole. Padding stands for normalized zeros, so in front of a padded
+    convolution a `Shift` by the mean stays, and only the scale goes into the kernel.
+
+    Args:
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+
+    Returns:
+        A `keras.Model` with the same outputs; the model itself if it has no such normalization.
+
+    Raises:
+        InputError: `model` has no graph that could be followed.
+    """
+    graph = Graph(model)
+    folded, kept = {}, {}
+    for layer in graph.model.layers:
+        if type(layer) is layers.Rescaling and graph.is_called_once(layer) and not graph.is_output(layer):
+            readers, is_padded = _convolutions_behind(layer, graph)
+            if readers:
+                folded |= {reader.name: (layer, is_padded) for reader in readers}
+                kept[layer.name] = is_padded
+    if not folded:
+        return model
+
+    def replace(layer):
+        if kept.get(layer.name):
+            scale, offset = _scale_and_offset(layer)
+            return Shift(offset / scale, name=layer.name)
+        if layer.name not in folded:
+            return None
+        normalization, is_padded = folded[layer.name]
+        with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
+        return with_bias, _normalized_weights(layer, normalization, is_padded)
+
+    def call(layer, *args, **kwargs):
+        gone = layer.name in kept and not kept[layer.name]
+        return args[0] if gone else layer(*args, **kwargs)
+
+    return rewrite(graph.model, replace, call)
+
+
+def _convolutions_behind(normalization, graph):
+    """The convolutions that read a normalization, and whether any pads; none if other layers read it, too."""
+    wanted, found, is_padded = list(graph.consumers(normalization)), [], False
+    while wanted:
+        layer = wanted.pop()
+        if type(layer) is layers.ZeroPadding2D and not graph.is_output(layer):
+            wanted += graph.consumers(layer)
+            is_padded = True
+        elif type(layer) is layers.Conv2D and layer.groups == 1 and graph.is_called_once(layer):
+            found.append(layer)
+            is_padded |= layer.padding != "valid"
+        else:
+            return [], False
+    return found, is_padded
+
+
+def _normalized_weights(convolution, normalization, is_padded):
+    kernel, *bias = convolution.get_weights()
+    scale, offset = _scale_and_offset(normalization)
+    bias = bias[0] if bias else np.zeros(kernel.shape[-1], kernel.dtype)
+    if not is_padded:
+        bias = bias + np.einsum("hwio,i->o", kernel.astype("float64"), offset).astype(kernel.dtype)
+    return [(kernel * scale[:, np.newaxis]).astype(kernel.dtype), bias]
+
+
+def _scale_and_offset(normalization):
+    """Both of a Rescaling, one for each channel."""
+    channels = normalization.output.shape[-1:]
+    both = (normalization.scale, normalization.offset)
+    return [np.broadcast_to(np.asarray(values, "float64"), channels) for values in both]

@@ -11,11 +11,13 @@ import keras
 import numpy as np
 from keras import layers
 
-from hsvit_keras.compression.folding import fold_batch_norm
+from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.schemes import scheme_named
+from hsvit_keras.layers import Shift
+from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 
@@ -26,8 +28,8 @@ _WITHIN_INTEGERS = (keras.activations.relu, keras.activations.relu6)
 def quantize_aware(model, scheme="int8", skip=()):
     """A model that computes as its integer artifact will, and can be trained so.
 
-    Batch normalization is folded first. Until `fit` or `calibrate` has set the ranges, activations
-    are not rounded.
+    Batch normalization, and that of pixels, is folded first. Until `fit` or `calibrate` has set the ranges,
+    activations are not rounded.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
@@ -47,7 +49,7 @@ def quantize_aware(model, scheme="int8", skip=()):
             f"{model.name!r} is quantized already: remove_quantization gives its float model back"
         )
     _check_skip(skip, model)
-    graph = Graph(_with_activations_apart(fold_batch_norm(model), scheme))
+    graph = Graph(_with_activations_apart(fold_normalization(fold_batch_norm(model)), scheme))
     wanted = [layer for layer in graph.model.layers if layer.name not in skip]
     if not any(type(layer) in scheme.integer for layer in wanted):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
@@ -141,7 +143,7 @@ def _with_activations_apart(model, scheme):
 def _with_ranges(graph, scheme, wanted):
     """The graph with quantized layers for those named in `wanted`, and the ranges that they need."""
     sites, symmetric = _sites(graph, scheme, wanted)
-    ranges = {}
+    ranges, known = {}, _known_ranges(graph)
 
     def ranged(tensor, name):
         if name not in sites:
@@ -152,6 +154,7 @@ def _with_ranges(graph, scheme, wanted):
                 scheme.activation_bits,
                 scheme.percent,
                 scheme.momentum,
+                known.get(name),
                 name=f"{name}_range",
             )
         return ranges[name](tensor)
@@ -189,6 +192,19 @@ def _sites(graph, scheme, wanted):
             sites.update(map(source, producers))
         symmetric.update(source(producers[i]) for i in scheme.symmetric.get(type(layer), ()))
     return sites, symmetric
+
+
+def _known_ranges(graph):
+    """The ranges that need no observation: of pixels, and of pixels less their mean."""
+    pixels = description_of(graph.model).input_range
+    if pixels is None:
+        return {}
+    known = {layer.name: pixels for layer in graph.model.layers if isinstance(layer, layers.InputLayer)}
+    for layer in graph.model.layers:
+        if isinstance(layer, Shift) and graph.producers(layer)[0].name in known:
+            low, high = known[graph.producers(layer)[0].name]
+            known[layer.name] = (low + float(np.min(layer.offset)), high + float(np.max(layer.offset)))
+    return known
 
 
 def _fused_activation(layer, graph):

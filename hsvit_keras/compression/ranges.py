@@ -25,6 +25,7 @@ class ActivationRange(keras.layers.Layer):
         percent: float in (50, 100]. 100 observes the smallest and the largest value of a batch, less
             leaves out as many outliers on each side: 99.9 leaves out a thousandth.
         momentum: float in [0, 1), of the moving average.
+        fixed: (low, high), a range that is known beforehand and never observed, such as that of pixels.
 
     Call arguments:
         inputs: Tensor of any shape.
@@ -41,7 +42,7 @@ class ActivationRange(keras.layers.Layer):
           ](https://arxiv.org/abs/1712.05877), section 3.1
     """
 
-    def __init__(self, symmetric=False, bits=8, percent=100.0, momentum=0.99, **kwargs):
+    def __init__(self, symmetric=False, bits=8, percent=100.0, momentum=0.99, fixed=None, **kwargs):
         super().__init__(**kwargs)
         check_bits("bits", bits)
         check_observer(percent, momentum)
@@ -49,13 +50,17 @@ class ActivationRange(keras.layers.Layer):
         self.bits = bits
         self.percent = percent
         self.momentum = momentum
+        self.fixed = None if fixed is None else tuple(fixed)
 
     def build(self, input_shape):
-        state = {"initializer": "zeros", "trainable": False, "dtype": "float32", "autocast": False}
-        self.low = self.add_weight(shape=(), name="low", **state)
-        self.high = self.add_weight(shape=(), name="high", **state)
-        self.observed_batches = self.add_weight(shape=(), name="observed_batches", **state)
-        self.frozen = self.add_weight(shape=(), name="frozen", **state)
+        low, high = self.fixed or (0.0, 0.0)
+        is_fixed = float(self.fixed is not None)
+        for name, value in (
+            ("low", low), ("high", high), ("observed_batches", is_fixed), ("frozen", is_fixed),
+        ):  # fmt: skip
+            initializer = keras.initializers.Constant(value)
+            state = {"trainable": False, "dtype": "float32", "autocast": False}
+            setattr(self, name, self.add_weight(shape=(), name=name, initializer=initializer, **state))
         self.built = True
 
     def call(self, inputs, training=None):
@@ -82,7 +87,9 @@ class ActivationRange(keras.layers.Layer):
         self.observed_batches.assign(self.observed_batches + learning)
 
     def reset(self):
-        """Forgets what was observed; a frozen range can be set again."""
+        """Forgets what was observed; a frozen range can be set again, a fixed one stays."""
+        if self.fixed is not None:
+            return
         self.observed_batches.assign(0.0)
         self.frozen.assign(0.0)
 
@@ -105,6 +112,7 @@ class ActivationRange(keras.layers.Layer):
             "bits": self.bits,
             "percent": self.percent,
             "momentum": self.momentum,
+            "fixed": self.fixed,
         }
 
 

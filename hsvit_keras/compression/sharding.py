@@ -92,7 +92,7 @@ def join(parts, head, batch_size=None):
     Returns:
         A `keras.Model`.
     """
-    image = keras.Input(parts[0].input_shape[1:], batch_size=batch_size)
+    image = keras.Input(parts[0].input_shape[1:], batch_size=batch_size, name="image")
     tokens = [part(image) for part in parts]
     return keras.Model(image, head(layers.Concatenate(axis=1)(tokens) if tokens[1:] else tokens[0]))
 

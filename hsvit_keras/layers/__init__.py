@@ -9,11 +9,13 @@ from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
 from hsvit_keras.layers.join_tokens import JoinTokens
 from hsvit_keras.layers.linformer_attention import LinformerAttention
 from hsvit_keras.layers.model_description import ModelDescription
+from hsvit_keras.layers.nearest_upsampling import NearestUpsampling
 from hsvit_keras.layers.nystrom_attention import NystromAttention
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
 from hsvit_keras.layers.sequence_pooling import SequencePooling
+from hsvit_keras.layers.shift import Shift
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
 from hsvit_keras.layers.token_range import TokenRange
@@ -28,11 +30,13 @@ __all__ = [
     "JoinTokens",
     "LinformerAttention",
     "ModelDescription",
+    "NearestUpsampling",
     "NystromAttention",
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
     "SequencePooling",
+    "Shift",
     "SoftmaxAttention",
     "TileTokens",
     "TokenRange",

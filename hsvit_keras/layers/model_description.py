@@ -58,17 +58,30 @@ def describe(model, **description):
     """A model that says what it is for.
 
     Args:
-        model: `keras.Model` with one output.
+        model: `keras.Model`.
         **description: arguments of `ModelDescription`; what is left out stays as the model says.
 
     Returns:
-        A `keras.Model` of the same layers with a `ModelDescription` behind the last.
+        A `keras.Model` of the same layers, whose output, the first of several, passes a `ModelDescription`.
     """
     told = description_of(model)
-    output = model.output
-    if told != Description():
-        output = next(layer for layer in model.layers if isinstance(layer, ModelDescription)).input
     known = {name: getattr(told, name) for name in ("task", "class_names", "data_set", "input_range")}
-    return keras.Model(
-        model.input, ModelDescription(**{**known, **description}, name="description")(output), name=model.name
-    )
+
+    def without_description(output):
+        layer = output._keras_history.operation
+        return layer.input if isinstance(layer, ModelDescription) else output
+
+    outputs = keras.tree.map_structure(without_description, model.output)
+    return keras.Model(model.input, with_description(outputs, **{**known, **description}), name=model.name)
+
+
+def with_description(outputs, **description):
+    """Outputs of a graph, the first of which passes a `ModelDescription`.
+
+    Args:
+        outputs: KerasTensor, or a list or dict of them.
+        **description: arguments of `ModelDescription`.
+    """
+    first, *others = keras.tree.flatten(outputs)
+    first = ModelDescription(**description, name="description")(first)
+    return keras.tree.pack_sequence_as(outputs, [first, *others])

@@ -12,6 +12,7 @@ from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.pit import PoolingTransformer
 from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
+from hsvit_keras.models.unet import UNet
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "MLPMixer",
     "PoolingTransformer",
     "PoolingXFormer",
+    "UNet",
     "VisionTransformer",
     "VisionXFormer",
     "create_model",

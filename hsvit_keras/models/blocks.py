@@ -1,6 +1,6 @@
 """Wiring and checks that the families share.
 
-A mixer is a function `(tokens, name) -> tokens` that lets tokens hear of each other; the kinds of attention
+A mixer is a function `(tokens, name) -> tokens` that mixes information across tokens; the kinds of attention
 are the rows of `ATTENTION`, exchangeable by name.
 """
 
@@ -183,24 +183,29 @@ def feed_forward(tokens, mlp_dim, dropout_rate, name):
 
 
 def patch_embedding(image, patch_size, hidden_dim, stride=None):
-    """Patches as a strided convolution, then tokens in row-major order."""
+    """Patches as a strided convolution: tokens in row-major order, and the map that they are taken from."""
     maps = layers.Conv2D(hidden_dim, patch_size, stride or patch_size, name="patch_embedding")(image)
-    return flatten(maps, "patch_tokens")
+    return flatten(maps, "patch_tokens"), maps
 
 
 def embed(image, embedding, patch_size, hidden_dim, stride):
-    """Tokens `(batch, tokens, hidden_dim)` of an image.
+    """Tokens of an image, and the map that they are taken from.
 
     Args:
+        image: KerasTensor `(batch, height, width, channels)`.
         embedding: str, `"patches"`, or `"convolutions"`: three without activation, of the hybrid X-formers.
         patch_size: int, in pixels.
+        hidden_dim: int, length of a token.
         stride: int, of the first convolution in pixels.
+
+    Returns:
+        KerasTensors `(batch, height * width, hidden_dim)` and `(batch, height, width, hidden_dim)`.
     """
     if embedding == "patches":
         return patch_embedding(image, patch_size, hidden_dim)
     for i, (filters, step) in enumerate(((32, stride), (64, 1), (hidden_dim, 1))):
         image = convolution(image, filters, 3, step, True, f"embedding_conv{i}")
-    return flatten(image, "map_tokens")
+    return flatten(image, "map_tokens"), image
 
 
 def convolution(maps, filters, kernel_size, stride, use_bias, name, groups=1):
@@ -245,6 +250,23 @@ def as_maps(tokens, grid, name):
     return layers.Reshape((*grid, tokens.shape[-1]), name=name)(tokens)
 
 
+def map_of_tokens(tokens, class_tokens, grid, name):
+    """The map of a sequence of tokens, without the class tokens in front.
+
+    Args:
+        tokens: KerasTensor `(batch, class_tokens + height * width, dim)`.
+        class_tokens: int.
+        grid: (height, width) of the map.
+        name: str, what the names of the layers start with.
+
+    Returns:
+        KerasTensor `(batch, height, width, dim)`.
+    """
+    if class_tokens:
+        tokens = TokenRange(class_tokens, name=f"{name}_tokens")(tokens)
+    return as_maps(tokens, grid, f"{name}_maps")
+
+
 def with_class_token(tokens, positions=True, count=1):
     """Class tokens in front, usually one; learned positions on all tokens if wanted."""
     tokens = ClassToken(count, name="class_token")(tokens)
@@ -252,7 +274,9 @@ def with_class_token(tokens, positions=True, count=1):
 
 
 def pool_tokens(tokens, class_tokens, grid, dim, name, pointwise=False):
-    """Halves the map of tokens and widens them to `dim`; class tokens go through a Dense layer.
+    """Halves height and width of the map of tokens and widens tokens to `dim`.
+
+    Class tokens go through a Dense layer.
 
     Args:
         tokens: KerasTensor `(batch, class_tokens + height * width, narrower dim)`.
@@ -267,7 +291,7 @@ def pool_tokens(tokens, class_tokens, grid, dim, name, pointwise=False):
     """
     front = TokenRange(0, class_tokens, name=f"{name}_class_tokens")(tokens)
     front = layers.Dense(dim, name=f"{name}_class_dense")(front)
-    maps = as_maps(TokenRange(class_tokens, name=f"{name}_tokens")(tokens), grid, f"{name}_maps")
+    maps = map_of_tokens(tokens, class_tokens, grid, name)
     maps = depthwise_convolution(maps, 3, 2, dim // tokens.shape[-1], True, f"{name}_conv")
     tokens = flatten(maps, f"{name}_flatten")
     if pointwise:
@@ -275,26 +299,50 @@ def pool_tokens(tokens, class_tokens, grid, dim, name, pointwise=False):
     return JoinTokens(name=f"{name}_join")(front, tokens), maps.shape[1:3]
 
 
-def class_token_of(tokens, name="class_features"):
-    """`(batch, tokens, dim)` to the first token `(batch, dim)`."""
-    return layers.Reshape((tokens.shape[-1],), name=name)(FirstToken(name=f"{name}_token")(tokens))
+def pooled_class_tokens(tokens, norm, distilled=False):
+    """The features that `classifier` reads: the normalized class token, and the distillation token.
 
+    Args:
+        tokens: KerasTensor `(batch, tokens, dim)`, the class token first, the distillation token second.
+        norm: function from a name to a normalization layer.
+        distilled: bool, whether there is a distillation token.
 
-def logits_of_class_tokens(tokens, norm, num_classes, distilled=False):
-    """The answer of the class token, or its mean with that of the distillation token behind it.
-
-    The two answers are the outputs of the layers `head` and `head_distillation`.
+    Returns:
+        dict with `pooled` and, if distilled, `pooled_distillation`, each `(batch, dim)`.
     """
     if not distilled:
-        features = norm("head_norm")(class_token_of(tokens))
-        return layers.Dense(num_classes, name="head")(features)
+        token = FirstToken(name="class_features_token")(tokens)
+        token = layers.Reshape((tokens.shape[-1],), name="class_features")(token)
+        return {"pooled": norm("head_norm")(token)}
     tokens = norm("head_norm")(TokenRange(0, 2, name="class_tokens")(tokens))
-    answers = []
-    for i, name in enumerate(("head", "head_distillation")):
+    features = {}
+    for i, (feature, name) in enumerate((("pooled", "head"), ("pooled_distillation", "head_distillation"))):
         token = TokenRange(i, i + 1, name=f"{name}_token")(tokens)
-        features = layers.Reshape((tokens.shape[-1],), name=f"{name}_features")(token)
-        answers.append(layers.Dense(num_classes, name=name)(features))
-    return layers.Average(name="mean_answer")(answers)
+        features[feature] = layers.Reshape((tokens.shape[-1],), name=f"{name}_features")(token)
+    return features
+
+
+def classifier(num_classes):
+    """A classification head: a Dense layer on the pooled features.
+
+    With a distillation token there are two, and the logits are their mean; each one's logits are the
+    outputs of the layers `head` and `head_distillation`.
+
+    Args:
+        num_classes: int.
+
+    Returns:
+        Function from a dict of features to logits `(batch, num_classes)`.
+    """
+
+    def head(features):
+        logits = layers.Dense(num_classes, name="head")(features["pooled"])
+        if "pooled_distillation" not in features:
+            return logits
+        distilled = layers.Dense(num_classes, name="head_distillation")(features["pooled_distillation"])
+        return layers.Average(name="mean_answer")([logits, distilled])
+
+    return head
 
 
 def layer_norm(epsilon):

@@ -1,7 +1,7 @@
 """CCT, CCP, CCL and CCN of the Vision X-formers, https://arxiv.org/abs/2107.02239.
 
 Compact convolutional transformers (https://arxiv.org/abs/2104.05704) with a choice of attention: convolutions
-with pooling make the tokens, a learned weighting makes the answer from all of them.
+with pooling make the tokens, and the head reads a learned weighted mean of all tokens.
 
 As in the authors' program the second normalization of a block stands in the residual stream itself, and the
 feed-forward is four times as wide as a token.
@@ -28,6 +28,10 @@ TOKENIZER_FILTERS = 64
 @keras.saving.register_keras_serializable("hsvit_keras")
 class CompactTransformer(ImageModel):
     """Compact convolutional transformer with a choice of attention, a Functional graph to logits.
+
+    Features: `stage0`, `stage1`, ..., the map behind each convolution of the tokenizer; `map`, the last
+    tokens before the final normalization, on the same grid; `pooled`, the weighted mean of the normalized
+    tokens.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -105,22 +109,24 @@ class CompactTransformer(ImageModel):
             settings=attention_arguments,
         )
 
-        def build(image):
-            maps = image
+        def build_features(image):
+            maps, features = image, {}
             for i, stride in enumerate(strides):
                 filters = hidden_dim if i == len(strides) - 1 else TOKENIZER_FILTERS
                 maps = blocks.convolution(maps, filters, kernel_size, stride, False, f"tokenizer_conv{i}")
                 maps = layers.ReLU(name=f"tokenizer_relu{i}")(maps)
                 maps = blocks.max_pooling(maps, pool_size, pool_stride, f"tokenizer_pool{i}")
+                features[f"stage{i}"] = maps
             tokens = PositionEmbedding(name="position_embedding")(blocks.flatten(maps, "map_tokens"))
             norm = blocks.layer_norm(1e-5)
             for i in range(depth):
                 tokens = _block(tokens, norm, mixer, mlp_ratio * hidden_dim, dropout_rate, f"block{i}")
+            features["map"] = blocks.map_of_tokens(tokens, 0, maps.shape[1:3], "last")
             tokens = norm("head_norm")(tokens)
             scores = layers.Dense(1, name="head_scores")(tokens)
-            return layers.Dense(num_classes, name="head")(SequencePooling(name="head_pool")(tokens, scores))
+            return {**features, "pooled": SequencePooling(name="head_pool")(tokens, scores)}
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _block(tokens, norm, mixer, mlp_dim, dropout_rate, name):

@@ -26,6 +26,8 @@ VARIANTS = {
 class ConvolutionalTransformer(ImageModel):
     """Convolutional vision transformer with a choice of attention, a Functional graph to logits.
 
+    Features: `stage0`, `stage1`, `stage2`, the map at the end of each stage; `pooled`, the mean of the last.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -107,8 +109,8 @@ class ConvolutionalTransformer(ImageModel):
                 attention, heads, head_dim, dim, qkv_bias, shared_key_head, settings=attention_arguments
             )
 
-        def build(image):
-            maps = image
+        def build_features(image):
+            maps, features = image, {}
             for i, dim in enumerate(hidden_dims):
                 kernel, stride = embedding_kernels[i], embedding_strides[i]
                 maps = blocks.convolution(maps, dim, kernel, stride, True, f"stage{i}_conv")
@@ -120,10 +122,10 @@ class ConvolutionalTransformer(ImageModel):
                         tokens, _norm, mixer, mlp_ratios[i] * dim, dropout_rate, name
                     )
                 maps = layers.Reshape(maps.shape[1:], name=f"stage{i}_maps")(tokens)
-            features = layers.GlobalAveragePooling2D(name="mean_map")(maps)
-            return layers.Dense(num_classes, name="head")(features)
+                features[f"stage{i}"] = maps
+            return {**features, "pooled": layers.GlobalAveragePooling2D(name="mean_map")(maps)}
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _norm(name):

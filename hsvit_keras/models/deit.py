@@ -1,10 +1,10 @@
 """DeiT: Training data-efficient image transformers, https://arxiv.org/abs/2012.12877.
 
 The plain vision transformer with a class token. The distilled form has a second token and a second head,
-which a teacher trains; an answer is the mean of both heads. DeiT-Scaled are the same graph with the sizes of
-An Investigation on Hardware-Aware Vision Transformer Scaling.
+which a teacher trains; the logits are the mean of both heads. DeiT-Scaled are the same graph with the sizes
+of An Investigation on Hardware-Aware Vision Transformer Scaling.
 
-Differs from the authors' program: while training, too, the mean of the heads is the only output; the two are
+Differs from the authors' program: the mean of the heads is the only output, in training as well; the two are
 the outputs of the layers `head` and `head_distillation`.
 """
 
@@ -63,6 +63,9 @@ class VisionTransformer(ImageModel):
     Each has a form `..._distilled`. Trainable parameters with 1000 classes; multiply-adds are those of the
     mobile artifact.
 
+    Features: `map`, the last tokens before the final normalization, on the grid of patches; `pooled`, the
+    normalized class token; `pooled_distillation`, the normalized distillation token if distilled.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -116,18 +119,22 @@ class VisionTransformer(ImageModel):
         blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
         blocks.check_rate("dropout_rate", dropout_rate)
 
-        def build(image):
-            tokens = blocks.patch_embedding(image, patch_size, hidden_dim)
-            tokens = blocks.with_class_token(tokens, count=2 if distilled else 1)
+        def build_features(image):
+            tokens, maps = blocks.patch_embedding(image, patch_size, hidden_dim)
+            class_tokens = 2 if distilled else 1
+            tokens = blocks.with_class_token(tokens, count=class_tokens)
             norm = blocks.layer_norm(layer_norm_epsilon)
             mixer = blocks.attention(
                 "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
             )
             for i in range(depth):
                 tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
-            return blocks.logits_of_class_tokens(tokens, norm, num_classes, distilled)
+            return {
+                "map": blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last"),
+                **blocks.pooled_class_tokens(tokens, norm, distilled),
+            }
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _register(name, depth, num_heads, head_dim, mlp_ratio, side, patch_size, distilled):

@@ -1,8 +1,8 @@
 """DHVT: Bridging the Gap Between ViTs and CNNs on Small Datasets, https://arxiv.org/abs/2210.05958.
 
-Three things make up for little data: patches by a few convolutions (SOPE), a feed-forward of convolutions
-whose map also weighs the class token (DAFF), and in each attention one more token for each head, made from
-the mean of what the head sees (HI-MHSA). There are no positions.
+Three parts help on small data sets: a patch embedding of several convolutions (SOPE), a feed-forward of
+convolutions whose mean map also scales the class token (DAFF), and in each attention one more token for each
+head, made from the mean of that head's features (HI-MHSA). There are no position embeddings.
 
 Differs from the authors' program in form only: the affine transformations are depthwise convolutions of size
 1, and any rectangular image is taken.
@@ -51,6 +51,9 @@ class DHVT(ImageModel):
 
     Trainable parameters; Table 11 prints 6.2 M and 24.1 M for the models of ImageNet. Multiply-adds are those
     of the mobile artifact.
+
+    Features: `stage0`, `stage1`, ..., the map behind each convolution of the patch embedding; `map`, the last
+    tokens before the final normalization, on the grid of patches; `pooled`, the normalized class token.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -103,9 +106,9 @@ class DHVT(ImageModel):
         blocks.check_divides("the squeeze ratio", SQUEEZE_RATIO, "hidden_dim", hidden_dim)
         blocks.check_divides("half the patch_size", patch_size // 2, "hidden_dim", hidden_dim)
 
-        def build(image):
-            maps = _patches(image, patch_size, hidden_dim)
-            grid = maps.shape[1:3]
+        def build_features(image):
+            stages = _patches(image, patch_size, hidden_dim)
+            maps, grid = stages[-1], stages[-1].shape[1:3]
             tokens = blocks.with_class_token(blocks.flatten(maps, "patch_tokens"), positions=False)
             norm = blocks.layer_norm(layer_norm_epsilon)
             mixer = _with_head_tokens(
@@ -116,9 +119,13 @@ class DHVT(ImageModel):
             )
             for i in range(depth):
                 tokens = _block(tokens, norm, mixer, grid, mlp_dim, f"block{i}")
-            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
+            return {
+                **{f"stage{i}": stage for i, stage in enumerate(stages)},
+                "map": blocks.map_of_tokens(tokens, 1, grid, "last"),
+                **blocks.pooled_class_tokens(tokens, norm),
+            }
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _block(tokens, norm, mixer, grid, mlp_dim, name):
@@ -132,15 +139,16 @@ def _block(tokens, norm, mixer, grid, mlp_dim, name):
 
 
 def _patches(image, patch_size, hidden_dim):
-    """SOPE, sequential overlapping patch embedding: the map of the tokens."""
-    maps = _affine(image, "patch_affine_in")
+    """SOPE, sequential overlapping patch embedding: a list of the map behind each convolution."""
+    maps, stages = _affine(image, "patch_affine_in"), []
     ratios = _PATCHES[patch_size]
     for i, ratio in enumerate(ratios):
         maps = blocks.convolution(maps, hidden_dim // ratio, 3, 2, False, f"patch_conv{i}")
         maps = _batch_norm(maps, f"patch_norm{i}")
         if i < len(ratios) - 1 or len(ratios) == 1:  # the last has none, but for the only one
             maps = layers.Activation("gelu", name=f"patch_gelu{i}")(maps)
-    return _affine(maps, "patch_affine_out")
+        stages.append(maps)
+    return [*stages[:-1], _affine(maps, "patch_affine_out")]
 
 
 def _affine(maps, name):
@@ -149,7 +157,7 @@ def _affine(maps, name):
 
 
 def _with_head_tokens(attention, num_heads):
-    """HI-MHSA: attention with one more token for each head, whose answers are added to the class token's."""
+    """HI-MHSA: attention with one more token for each head; their mean output is added to the class token."""
 
     def mix(tokens, name):
         count = tokens.shape[1]
@@ -165,7 +173,7 @@ def _with_head_tokens(attention, num_heads):
 
 
 def _head_tokens(tokens, num_heads, name):
-    """`(batch, num_heads, dim)`: each head's part of the mean token, spread over all heads."""
+    """`(batch, num_heads, dim)`: a token for each head, projected from that head's part of the mean token."""
     dim = tokens.shape[-1]
     mean = layers.GlobalAveragePooling1D(name=f"{name}_mean")(tokens)
     heads = layers.Reshape((num_heads, dim // num_heads), name=f"{name}_split")(mean)
@@ -178,7 +186,7 @@ def _head_tokens(tokens, num_heads, name):
 
 
 def _feed_forward(tokens, grid, mlp_dim, name):
-    """DAFF, dynamic aggregation feed-forward: convolutions of the map, whose mean weighs the class token."""
+    """DAFF, dynamic aggregation feed-forward: convolutions of the map, whose mean scales the class token."""
     dim = tokens.shape[-1]
     maps = blocks.as_maps(TokenRange(1, name=f"{name}_patches")(tokens), grid, f"{name}_maps")
     maps = blocks.convolution(maps, mlp_dim, 1, 1, True, f"{name}_conv0")

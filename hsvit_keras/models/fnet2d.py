@@ -17,6 +17,8 @@ from hsvit_keras.models.registry import register_model
 class FNet2D(ImageModel):
     """Fourier mixing of feature maps, a Functional graph from images to logits.
 
+    Features: `map`, the last map; `pooled`, its mean.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -52,7 +54,7 @@ class FNet2D(ImageModel):
         blocks.check_integer("hidden_dim", hidden_dim, 2)
         blocks.check_rate("dropout_rate", dropout_rate)
 
-        def build(image):
+        def build_features(image):
             maps = image
             for i, filters in enumerate((hidden_dim // 2, hidden_dim)):
                 maps = layers.Conv2D(filters, 3, padding="same", name=f"stem_conv{i}")(maps)
@@ -61,10 +63,9 @@ class FNet2D(ImageModel):
                 mixed = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"block{i}_norm")(mixed)
                 mixed = blocks.feed_forward(mixed, mlp_ratio * hidden_dim, dropout_rate, f"block{i}_mlp")
                 maps = layers.Add(name=f"block{i}_add")([maps, mixed])
-            features = layers.GlobalAveragePooling2D(name="mean_map")(maps)
-            return layers.Dense(num_classes, name="head")(features)
+            return {"map": maps, "pooled": layers.GlobalAveragePooling2D(name="mean_map")(maps)}
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 register_model("fnet2d", FNet2D, input_shape=(32, 32, 3), num_classes=10, arguments={})

@@ -1,8 +1,8 @@
 """HSViT: Horizontally Scalable Vision Transformer, https://arxiv.org/abs/2404.05196.
 
 Each kernel of the last convolution gives one token: its whole feature map, flattened. The tokens
-are cut into groups, each group attends within itself under its own weights, and the answer is made
-from the mean of the groups' class tokens. Blocks have no MLP and groups no final norm.
+are cut into groups, each group attends within itself under its own weights, and the head reads the
+mean of the groups' class tokens. Blocks have no MLP and groups no final norm.
 
 Differs from the authors' program in form only: all groups live in one tensor `(batch, tokens,
 groups, dim)` and are computed at once; any rectangular image is taken.
@@ -44,6 +44,9 @@ class HSViT(ImageModel):
 
     Parameters are the trainable ones; multiply-adds are those of the mobile artifact.
 
+    Features: `stage0`, `stage1`, ..., the map at the end of each convolutional stage; `class_tokens`, the
+    class token of each group `(batch, groups, hidden_dim)`; `pooled`, their normalized mean.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -57,8 +60,8 @@ class HSViT(ImageModel):
         hidden_dim: int, length of a token.
         num_heads: int, heads of each group; divides `hidden_dim`.
         dropout_rate: float in [0, 1), of the embedding and of the attention weights.
-        group_dropout_rate: float in [0, 1), how likely an image does without one of its groups while
-            training, so that the model answers well after `slim` has removed groups.
+        group_dropout_rate: float in [0, 1), probability of dropping a group for an image in training, so
+            that accuracy stays high after `slim` has removed groups.
         stem: str. In a `"shared"` stem each convolution sees all maps of the one before. In a `"split"` stem
             each attention group has a column of its own from the image on, as in figure 1 (d): fewer
             multiply-adds, and parts of `shard` repeat nothing.
@@ -105,12 +108,14 @@ class HSViT(ImageModel):
         arguments["kernel_sizes"] = _one_a_stage(arguments["kernel_sizes"], filters)
         _check_arguments(arguments)
 
-        def build(image):
+        def build_features(image):
+            features = {}
             if use_convolution:
                 maps, columns = image, attention_groups if stem == "split" else 1
                 stages = zip(filters, arguments["kernel_sizes"], pool_strides, strict=True)
                 for i, stage in enumerate(stages):
                     maps = _convolutional_stage(maps, *stage, columns, name=f"stage{i}")
+                    features[f"stage{i}"] = maps
                 tokens = _embed_maps(maps, hidden_dim, dropout_rate)
             else:
                 tokens = TileTokens(filters[-1], name="tile_tokens")(_maps_as_tokens(image))
@@ -124,13 +129,14 @@ class HSViT(ImageModel):
                     tokens = blocks.residual(tokens, norm, attend, name=f"block{i}")
                 tokens = FirstToken(name="class_tokens")(tokens)
                 tokens = layers.Reshape((attention_groups, hidden_dim), name="group_answers")(tokens)
+                features["class_tokens"] = tokens
                 if group_dropout_rate:
                     tokens = GroupDropout(group_dropout_rate, name="group_dropout")(tokens)
-            features = layers.GlobalAveragePooling1D(name="mean_answer")(tokens)
-            features = layers.LayerNormalization(epsilon=1e-5, name="head_norm")(features)
-            return layers.Dense(num_classes, name="head")(features)
+            pooled = layers.GlobalAveragePooling1D(name="mean_answer")(tokens)
+            features["pooled"] = layers.LayerNormalization(epsilon=1e-5, name="head_norm")(pooled)
+            return features
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _convolutional_stage(maps, filters, kernel_size, pool_stride, columns, name):

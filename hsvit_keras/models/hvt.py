@@ -1,7 +1,7 @@
 """HVT: Scalable Vision Transformers with Hierarchical Pooling, https://arxiv.org/abs/2103.10619.
 
-A vision transformer whose sequence is halved by max pooling behind some blocks, each time with new positions.
-There is no class token: the answer is made from the mean of the tokens that are left.
+A vision transformer whose sequence is halved by max pooling behind some blocks, each time with new position
+embeddings. There is no class token: the head reads the mean of the last tokens.
 
 The authors' program has one-dimensional max pooling alone. Average pooling and convolution (Table 3), pooling
 of the map of tokens (Table 9) and the model without pooling (Table 4) are written from the paper. A map is
@@ -81,6 +81,10 @@ class HVT(ImageModel):
 
     Trainable parameters for images of 224 x 224 x 3; multiply-adds are those of the mobile artifact.
 
+    Features: `stage0`, `stage1`, ..., the tokens in front of each pooling and those of the last block, as
+    a map `(batch, height, width, dim)`; behind a pooling of the sequence, where tokens have no grid any more,
+    as a sequence `(batch, tokens, dim)`. `pooled`, the mean of the normalized tokens.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -140,29 +144,36 @@ class HVT(ImageModel):
         arguments = constructor_arguments(locals())
         _check_arguments(arguments)
 
-        def build(image):
-            tokens = blocks.patch_embedding(image, patch_size, hidden_dim)
+        def build_features(image):
+            tokens, maps = blocks.patch_embedding(image, patch_size, hidden_dim)
             tokens = PositionEmbedding(name="position_embedding")(tokens)
-            grid = [side // patch_size for side in input_shape[:2]]
-            norm = blocks.layer_norm(layer_norm_epsilon)
+            grid, norm, features = maps.shape[1:3], blocks.layer_norm(layer_norm_epsilon), {}
             mixer = blocks.attention(
                 "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
             )
             for i in range(depth):
                 tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
                 if pool_every and i % pool_every == 0:
+                    _add_stage(features, tokens, grid)
                     name = f"block{i}_pool"
                     if pooling_axes == 1:
-                        tokens = _pool(tokens, pooling, pool_size, pool_stride, name)
+                        tokens, grid = _pool(tokens, pooling, pool_size, pool_stride, name), None
                     else:
                         maps = blocks.as_maps(tokens, grid, f"{name}_maps")
                         maps = _pool(maps, pooling, pool_size, pool_stride, name)
                         tokens, grid = blocks.flatten(maps, f"{name}_tokens"), maps.shape[1:3]
                     tokens = PositionEmbedding(name=f"block{i}_position_embedding")(tokens)
-            features = layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens))
-            return layers.Dense(num_classes, name="head")(features)
+            _add_stage(features, tokens, grid)
+            features["pooled"] = layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens))
+            return features
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
+
+
+def _add_stage(features, tokens, grid):
+    """Adds the output of a stage, as a map where the tokens have a grid."""
+    name = f"stage{len(features)}"
+    features[name] = blocks.as_maps(tokens, grid, f"{name}_maps") if grid else tokens
 
 
 def _pool(inputs, pooling, size, stride, name):

@@ -1,4 +1,4 @@
-"""What all families have in common: a Functional graph that remembers the arguments it was built from."""
+"""What all families have in common: named features, a head on them, and a graph saved by its arguments."""
 
 import contextlib
 
@@ -6,47 +6,76 @@ import keras
 import numpy as np
 from keras import layers
 
-from hsvit_keras.layers import ModelDescription
+from hsvit_keras.layers.model_description import with_description
 from hsvit_runtime.errors import InputError
 
 # Arguments of every family beside its own.
-COMMON_ARGUMENTS = ("mean", "std", "class_names", "data_set")
+COMMON_ARGUMENTS = ("head", "mean", "std", "class_names", "data_set")
 
 
 class ImageModel(keras.Model):
-    """A Functional graph from images to logits, saved as the arguments of its constructor.
+    """A Functional graph from images to the outputs of a head, saved as the arguments of its constructor.
+
+    With `head=None` the outputs are a dict of named features, as the backbone of a detector or a video model.
+    `num_classes` and `class_names` are not used then. Each class names its features; maps are
+    `(batch, height, width, channels)`.
 
     With `mean` and `std` the model takes pixels of 0 to 255 and normalizes them in its first layer; without
     them it takes images as its authors' program does, usually normalized ones.
 
     Args:
-        build: function from the image, a KerasTensor `(batch, height, width, channels)`, to the logits.
+        build_features: function from the image, a KerasTensor `(batch, height, width, channels)`, to the
+            features, a dict from names to KerasTensors.
+        build_head: function from that dict to the outputs, such as logits.
         arguments: dict with every argument of the subclass's constructor, see `constructor_arguments`.
             Each becomes an attribute, but for those that a model has already under that name
             (`input_shape`, `dtype`, `name`).
+        head: str, the class's `task`, or None for the features.
         mean: float or sequence of float, one a channel, subtracted from pixels of 0 to 1.
         std: float or sequence of float, one a channel, which divides them after that.
         class_names: sequence of str, the names of the classes, which travel in the model's file.
         data_set: str, the name of the data set that the model is trained on, which travels there, too.
 
     Raises:
-        InputError: `mean` and `std` do not fit the channels, or `class_names` the logits.
+        InputError: there is no such head, `mean` and `std` do not fit the channels, or `class_names` do not
+            fit the logits.
     """
 
-    task = "classification"
+    task = "classification"  # what the head is for, a name of `hsvit_keras.tasks`
 
-    def __init__(self, build, arguments, *, mean=None, std=None, class_names=None, data_set=None, **kwargs):
-        common = {"mean": mean, "std": std, "class_names": class_names, "data_set": data_set}
+    def __init__(
+        self,
+        build_features,
+        build_head,
+        arguments,
+        *,
+        head="classification",
+        mean=None,
+        std=None,
+        class_names=None,
+        data_set=None,
+        **kwargs,
+    ):
+        if head not in (self.task, None):
+            raise InputError(f"head has to be {self.task!r} or None; received head={head!r}")
+        description = {"mean": mean, "std": std, "class_names": class_names, "data_set": data_set}
+        common = {"head": head, **description}
         arguments = {**arguments, **{name: as_plain(value) for name, value in common.items()}}
         with _layers_of(arguments["dtype"]):
             image = keras.Input(arguments["input_shape"], name="image")
             takes_pixels = mean is not None or std is not None
-            outputs = build(_normalized(image, mean, std) if takes_pixels else image)
-            if any(value is not None for value in common.values()):
+            outputs = build_features(_normalized(image, mean, std) if takes_pixels else image)
+            if head is not None:
+                outputs = build_head(outputs)
                 _check_class_names(class_names, outputs)
-                described = {"task": self.task, "class_names": class_names, "data_set": data_set}
-                input_range = (0, 255) if takes_pixels else None
-                outputs = ModelDescription(**described, input_range=input_range, name="description")(outputs)
+            if any(value is not None for value in description.values()):
+                outputs = with_description(
+                    outputs,
+                    task=head,
+                    class_names=class_names if head is not None else None,
+                    data_set=data_set,
+                    input_range=(0, 255) if takes_pixels else None,
+                )
         super().__init__(inputs=image, outputs=outputs, name=arguments["name"], **kwargs)
         self._arguments = arguments
         for name, value in arguments.items():

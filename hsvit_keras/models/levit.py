@@ -25,6 +25,9 @@ VARIANTS = {
 class LeViT(ImageModel):
     """One-stage LeViT with a choice of attention, a Functional graph from images to logits.
 
+    Features: `stage0`, the map of the convolutions in front; `map`, the last tokens on the same grid;
+    `pooled`, their mean.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
@@ -86,17 +89,20 @@ class LeViT(ImageModel):
             wrap=_as_levit if attention == "softmax" else None,
         )
 
-        def build(image):
-            tokens = blocks.embed(image, "convolutions", 1, hidden_dim, embedding_stride)
+        def build_features(image):
+            tokens, maps = blocks.embed(image, "convolutions", 1, hidden_dim, embedding_stride)
             for i in range(depth):
                 mixed = mixer(tokens, f"block{i}_attention")
                 tokens = layers.Add(name=f"block{i}_attention_add")([tokens, mixed])
                 fed = blocks.feed_forward(tokens, mlp_ratio * hidden_dim, dropout_rate, f"block{i}_mlp")
                 tokens = layers.Add(name=f"block{i}_mlp_add")([tokens, fed])
-            features = layers.GlobalAveragePooling1D(name="mean_token")(tokens)
-            return layers.Dense(num_classes, name="head")(features)
+            return {
+                "stage0": maps,
+                "map": blocks.map_of_tokens(tokens, 0, maps.shape[1:3], "last"),
+                "pooled": layers.GlobalAveragePooling1D(name="mean_token")(tokens),
+            }
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _as_levit(project, output):

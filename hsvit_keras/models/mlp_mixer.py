@@ -1,7 +1,7 @@
 """MLP-Mixer, plain and hybrid, of the Vision X-formers, https://arxiv.org/abs/2107.02239.
 
-Tokens are mixed by a feed-forward along the tokens, in turn with one along the channels. There is no class
-token and no position: the answer is made from the mean token.
+Feed-forwards along the tokens alternate with feed-forwards along the channels. There is no class token and no
+position embedding: the head reads the mean token.
 """
 
 import keras
@@ -15,6 +15,9 @@ from hsvit_keras.models.registry import register_model
 @keras.saving.register_keras_serializable("hsvit_keras")
 class MLPMixer(ImageModel):
     """MLP-Mixer, a Functional graph from images to logits.
+
+    Features: `stage0`, the map of the convolutions of a hybrid model; `map`, the last tokens before the final
+    normalization, on the grid of patches; `pooled`, the mean of the normalized tokens.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -57,8 +60,8 @@ class MLPMixer(ImageModel):
         blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "expansion")
         blocks.check_rate("dropout_rate", dropout_rate)
 
-        def build(image):
-            tokens = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
+        def build_features(image):
+            tokens, maps = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
             norm = blocks.layer_norm(1e-5)
             for i in range(depth):
                 for part, mix in (("tokens", _mix_tokens), ("channels", _mix_channels)):
@@ -69,10 +72,13 @@ class MLPMixer(ImageModel):
                         lambda x, mix=mix, name=name: mix(x, expansion, dropout_rate, name),
                         name,
                     )
-            features = layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens))
-            return layers.Dense(num_classes, name="head")(features)
+            return {
+                **({"stage0": maps} if embedding == "convolutions" else {}),
+                "map": blocks.map_of_tokens(tokens, 0, maps.shape[1:3], "last"),
+                "pooled": layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens)),
+            }
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _mix_channels(tokens, expansion, dropout_rate, name):

@@ -4,8 +4,8 @@ A vision transformer in stages: between them a depthwise convolution halves the 
 them, while the class token goes through a Dense layer. Patches overlap. Only the map has positions.
 PiT-Scaled are the same graph with the sizes of An Investigation on Hardware-Aware Vision Transformer Scaling.
 
-Differs from the authors' program: while training a distilled model, too, the mean of the heads is the only
-output; the two are the outputs of the layers `head` and `head_distillation`. Any rectangular image is taken.
+Differs from the authors' program: the mean of the heads is the only output of a distilled model, in training
+as well; the two are the outputs of the layers `head` and `head_distillation`. Any rectangular image is taken.
 """
 
 import itertools
@@ -51,12 +51,15 @@ class PoolingTransformer(ImageModel):
 
     A token of a stage has the length `num_heads * head_dims` of that stage.
 
+    Features: `stage0`, `stage1`, ..., the map of tokens at the end of each stage; `pooled`, the normalized
+    class token; `pooled_distillation`, the normalized distillation token if distilled.
+
     Args:
         input_shape: (height, width, channels) in pixels.
         num_classes: int, number of logits.
         patch_size: int, side of a patch in pixels; at most height and width.
-        patch_stride: int, from patch to patch in pixels. What is left over at the right and at the
-            bottom is not looked at.
+        patch_stride: int, from patch to patch in pixels. Pixels left over at the right and at the bottom
+            are ignored.
         depths: sequence of int, blocks of each stage.
         num_heads: sequence of int, heads of each stage.
         head_dims: sequence of int, length of a head's queries in each stage.
@@ -101,13 +104,12 @@ class PoolingTransformer(ImageModel):
         _check_arguments(arguments)
         dims = [heads * size for heads, size in zip(num_heads, head_dims, strict=True)]
 
-        def build(image):
-            tokens = blocks.patch_embedding(image, patch_size, dims[0], patch_stride)
+        def build_features(image):
+            tokens, maps = blocks.patch_embedding(image, patch_size, dims[0], patch_stride)
             tokens = PositionEmbedding(name="position_embedding")(tokens)
             class_tokens = 2 if distilled else 1
             tokens = blocks.with_class_token(tokens, positions=False, count=class_tokens)
-            grid = [(side - patch_size) // patch_stride + 1 for side in input_shape[:2]]
-            norm = blocks.layer_norm(1e-6)
+            grid, norm, features = maps.shape[1:3], blocks.layer_norm(1e-6), {}
             for stage, (depth, heads, dim) in enumerate(zip(depths, num_heads, dims, strict=True)):
                 if stage:
                     tokens, grid = blocks.pool_tokens(tokens, class_tokens, grid, dim, f"stage{stage}_pool")
@@ -116,9 +118,11 @@ class PoolingTransformer(ImageModel):
                     tokens = blocks.transformer_block(
                         tokens, norm, mixer, int(mlp_ratio * dim), dropout_rate, f"stage{stage}_block{i}"
                     )
-            return blocks.logits_of_class_tokens(tokens, norm, num_classes, distilled)
+                name = f"stage{stage}"
+                features[name] = blocks.map_of_tokens(tokens, class_tokens, grid, name)
+            return {**features, **blocks.pooled_class_tokens(tokens, norm, distilled)}
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _check_arguments(arguments):

@@ -23,7 +23,10 @@ VARIANTS = {
 class PoolingXFormer(ImageModel):
     """Pooling-based X-former, a Functional graph from images to logits.
 
-    From stage to stage the map of tokens is halved and tokens get twice as long.
+    From stage to stage height and width of the map of tokens are halved and tokens get twice as long.
+
+    Features: `stage0`, `stage1`, ..., the map of tokens at the end of each stage; `pooled`, the normalized
+    class token.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -76,12 +79,10 @@ class PoolingXFormer(ImageModel):
         blocks.check_stages(arguments, "depths")
         blocks.check_rate("dropout_rate", dropout_rate)
 
-        def build(image):
-            tokens = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
-            step = patch_size if embedding == "patches" else embedding_stride
-            grid = [-(-side // step) for side in input_shape[:2]]
+        def build_features(image):
+            tokens, maps = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
             tokens = blocks.with_class_token(tokens)
-            norm = blocks.layer_norm(1e-5)
+            grid, norm, features = maps.shape[1:3], blocks.layer_norm(1e-5), {}
             for stage, depth in enumerate(depths):
                 dim = hidden_dim * 2**stage
                 if stage:
@@ -93,9 +94,11 @@ class PoolingXFormer(ImageModel):
                 for i in range(depth):
                     name = f"stage{stage}_block{i}"
                     tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name)
-            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
+                name = f"stage{stage}"
+                features[name] = blocks.map_of_tokens(tokens, 1, grid, name)
+            return {**features, **blocks.pooled_class_tokens(tokens, norm)}
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _register(name, **arguments):

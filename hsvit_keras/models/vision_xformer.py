@@ -4,7 +4,7 @@ ViT, ViP (Performer), ViL (Linformer), ViN (Nystrom) and FNet are one graph with
 comes with learned or rotary positions, and with patches or three convolutions (hybrid) in front.
 
 Differs from the authors' programs: Performer and Nystrom take their maxima over each image by default, so
-that an answer does not depend on the rest of the batch; `batch_maximum` gives the authors' form.
+that the logits of an image do not depend on the rest of the batch; `batch_maximum` gives the authors' form.
 """
 
 import keras
@@ -27,6 +27,9 @@ VARIANTS = {
 @keras.saving.register_keras_serializable("hsvit_keras")
 class VisionXFormer(ImageModel):
     """Vision transformer with a choice of attention, a Functional graph from images to logits.
+
+    Features: `stage0`, the map of the convolutions of a hybrid model; `map`, the last tokens before the final
+    normalization, on the grid of patches; `pooled`, the normalized class token.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -84,8 +87,8 @@ class VisionXFormer(ImageModel):
         )
         blocks.check_rate("dropout_rate", dropout_rate)
 
-        def build(image):
-            tokens = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
+        def build_features(image):
+            tokens, maps = blocks.embed(image, embedding, patch_size, hidden_dim, embedding_stride)
             tokens = blocks.with_class_token(tokens, positions=not rotary)
             norm = blocks.layer_norm(1e-5)
             mixer = blocks.dense_attention(
@@ -96,9 +99,13 @@ class VisionXFormer(ImageModel):
                 tokens = blocks.transformer_block(
                     tokens, norm, mixer, mlp_dim, dropout_rate, name=f"block{i}"
                 )
-            return blocks.logits_of_class_tokens(tokens, norm, num_classes)
+            return {
+                **({"stage0": maps} if embedding == "convolutions" else {}),
+                "map": blocks.map_of_tokens(tokens, 1, maps.shape[1:3], "last"),
+                **blocks.pooled_class_tokens(tokens, norm),
+            }
 
-        super().__init__(build, arguments, **kwargs)
+        super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
 def _register(name, **arguments):

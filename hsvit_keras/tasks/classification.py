@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Measure, Task, only
+from hsvit_keras.tasks.task import Task, only, same_form
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.measure import Measure
 
 
 class Classification(Task):
@@ -32,9 +33,13 @@ class Classification(Task):
     def evaluate(self, outputs, labels):
         return {self.metric.name: float(np.mean(only(outputs).argmax(-1) == np.asarray(labels)))}
 
+    def comparable(self, outputs, probabilities=False, step=None):
+        return same_form(only(outputs), probabilities, step)
+
     def compare(self, expected, outputs):
+        agreement = super().compare(expected, outputs)
         same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**super().compare(expected, outputs), self.agreement.name: float(same)}
+        return {**agreement, self.agreement.name: float(same)}
 
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 2:

@@ -10,37 +10,7 @@ import numpy as np
 
 from hsvit_runtime.errors import InputError
 
-
-@dataclasses.dataclass(frozen=True)
-class Measure:
-    """A number that tells how good or how alike outputs are.
-
-    Attributes:
-        name: str, its key in files, such as "accuracy".
-        title: str, how tables and figures call it.
-        higher_is_better: bool.
-        is_share: bool, whether it is a share from 0 to 1, shown in percent.
-    """
-
-    name: str
-    title: str
-    higher_is_better: bool = True
-    is_share: bool = True
-
-    def best(self, values):
-        """The position of the best of several values."""
-        return int(np.argmax(values) if self.higher_is_better else np.argmin(values))
-
-    def loss_in_points(self, before, after):
-        """How much worse `after` is than `before`; in percentage points where it is a share."""
-        worse = before - after if self.higher_is_better else after - before
-        return 100 * worse if self.is_share else worse
-
-    def format(self, value):
-        """The value as text, None as a dash."""
-        if value is None:
-            return "-"
-        return f"{value:.2%}" if self.is_share else f"{value:.4g}"
+_LEAST_PROBABILITY = 1e-30  # of a float32 softmax
 
 
 class Task:
@@ -56,6 +26,14 @@ class Task:
     name = "tensors"
     metric = None
     agreement = None
+
+    def to_json(self):
+        """The `task` block of reports: dict `{name, metric, agreement}`."""
+        metric, agreement = (
+            None if measure is None else dataclasses.asdict(measure)
+            for measure in (self.metric, self.agreement)
+        )
+        return {"name": self.name, "metric": metric, "agreement": agreement}
 
     # ---- learning ------------------------------------------------------------------------------------
     def loss(self, label_smoothing=0.0):
@@ -93,12 +71,25 @@ class Task:
         """
         return {}
 
+    def comparable(self, outputs, probabilities=False, step=None):
+        """Outputs in a form in which logits and probabilities of one model are the same numbers.
+
+        Args:
+            outputs: dict from name to array (count, ...).
+            probabilities: bool, whether a softmax stands behind the logits.
+            step: float, what probabilities are rounded to in an integer output; None for floats.
+
+        Returns:
+            dict from name to array (count, ...).
+        """
+        return outputs
+
     def compare(self, expected, outputs):
         """How near two models' outputs are.
 
         Args:
-            expected: dict from name to array (count, ...), the original's.
-            outputs: dict of the same names and shapes.
+            expected: dict from name to array (count, ...), the original's, as `comparable` gives it.
+            outputs: dict of the same names and shapes, likewise.
 
         Returns:
             dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one
@@ -164,3 +155,19 @@ def _pairs(expected, outputs):
 def _cosine(one, other):
     lengths = np.linalg.norm(one) * np.linalg.norm(other)
     return float(np.sum(one * other) / lengths) if lengths else float(np.array_equal(one, other))
+
+
+def same_form(outputs, probabilities, step):
+    """Logits or probabilities (..., classes) in one form.
+
+    Logarithms of probabilities, less their mean: what a common offset of the logits does not change.
+    Probabilities in steps have no meaningful logarithm: they are compared themselves, rounded alike.
+    """
+    numbers = np.asarray(outputs, "float64")
+    if not probabilities:
+        powers = np.exp(numbers - numbers.max(-1, keepdims=True))
+        numbers = powers / powers.sum(-1, keepdims=True)
+    if step:
+        return {"probabilities": np.rint(numbers / step) * step}
+    logs = np.log(np.maximum(numbers, _LEAST_PROBABILITY))
+    return {"log_probabilities": logs - logs.mean(-1, keepdims=True)}

@@ -1,6 +1,7 @@
 """Several .tflite files in one, each as a signature, with what they have in common stored once."""
 
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.litert import packing
 
 
 def join(contents, inputs, outputs):
@@ -18,7 +19,6 @@ def join(contents, inputs, outputs):
     Raises:
         ValueError: a file has several graphs.
     """
-    from ai_edge_litert import schema_py_generated as schema
     from ai_edge_litert.tools import flatbuffer_utils
 
     joined, data, codes = None, _Collection(), _Collection()
@@ -37,16 +37,33 @@ def join(contents, inputs, outputs):
         for entry in joined.metadata or []:
             entry.buffer = buffers[entry.buffer]
         graph.name = name
-        signature = schema.SignatureDefT()
-        signature.signatureKey, signature.subgraphIndex = name, len(graphs)
-        signature.inputs = _named(graph.inputs, inputs, schema)
-        signature.outputs = _named(graph.outputs, outputs, schema)
+        signatures.append(signature(name, len(graphs), graph, inputs, outputs))
         graphs.append(graph)
-        signatures.append(signature)
     joined.subgraphs, joined.signatureDefs = graphs, signatures
     joined.operatorCodes = codes.things
     joined.buffers = data.things
-    return bytes(flatbuffer_utils.convert_object_to_bytearray(joined))
+    return packing.pack(joined)
+
+
+def signature(name, number, graph, inputs, outputs):
+    """A signature of LiteRT's schema.
+
+    Args:
+        name: str, what it is called.
+        number: int, the number of its graph in the file.
+        graph: `SubGraphT`.
+        inputs, outputs: lists of str, what it calls the graph's inputs and outputs.
+
+    Returns:
+        `SignatureDefT`.
+    """
+    from ai_edge_litert import schema_py_generated as schema
+
+    made = schema.SignatureDefT()
+    made.signatureKey, made.subgraphIndex = name, number
+    made.inputs = _named(graph.inputs, inputs, schema)
+    made.outputs = _named(graph.outputs, outputs, schema)
+    return made
 
 
 class _Collection:

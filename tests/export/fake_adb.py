@@ -1,15 +1,15 @@
 #!/usr/bin/env -S python3 -IS
-"""Stands in for adb and for a phone with the benchmark app behind it.
+"""Stands in for adb and for a phone with the benchmark app.
 
-The folder $FAKE_ADB is the phone: `phone.json` says how it behaves (see `DEFAULTS`), `storage/` is its
-/sdcard, `report.json` is what the app writes; `calls.jsonl` and `started.json` tell what was asked of it.
+The folder $FAKE_ADB is the phone: `phone.json` sets how it behaves (see `DEFAULTS`), `storage/` is its
+/sdcard, `report.json` is what the app writes; `calls.jsonl` and `started.json` record the calls.
 
 Modelled on:
 - adb 29.0.6 of Debian, run without a phone: exit codes, texts and where they go (`push` and `pull` complain
   on standard output, `logcat` waits for ever);
 - newer sources (transport.cpp, file_sync_client.cpp, commandline.cpp): phones that are not ready,
   `devices -l`, a pushed folder that becomes a child of one that exists, and the words of `shell`, which are
-  joined by spaces and read again by a shell. It is a real one here, whose only commands are links to this
+  joined by spaces and read again by a shell. Here that is a real shell whose only commands are links to this
   file;
 - Android's ActivityManagerShellCommand and `pm path`: what they print, and that `am start` ends with 0 where
   there is no such activity;

@@ -1,8 +1,8 @@
-"""Numbers that the Android app must find too: `data/phone_numbers.json`, which its tests read.
+"""Numbers that the Android app must compute, too: `data/phone_numbers.json`, which its tests read.
 
     python -m tests.export.phone_numbers    # writes the file anew
 
-They are what `measuring` computes here; `test_phone_report.py` sees that the file still says so.
+They are what Python computes; `test_phone_report.py` checks that the file is up to date.
 """
 
 import base64
@@ -14,26 +14,28 @@ import tempfile
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from data_sets import images, pipeline
-from hsvit_runtime import runners
+from data_sets import images
+from hsvit_keras.tasks import Classification
+from hsvit_runtime.pixels import in_range
+from hsvit_runtime.runnable import Tensor
 from measuring import latency_statistics
 
 FILE = pathlib.Path(__file__).parent / "data" / "phone_numbers.json"
 
-# Inputs of models, in the fields of a bundle. Channels of 3 mean that each has its own mean and std.
+# Inputs of models, in the fields of a bundle.
 FLOATS = {"dtype": "float32", "scale": None, "zero_point": None}
 INPUTS = (
-    {**FLOATS, "pixels": False, "mean": [0.0], "std": [1.0]},
-    {**FLOATS, "pixels": True, "mean": [0.1307], "std": [0.3081]},
-    {**FLOATS, "pixels": False, "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
-    {"dtype": "int8", "pixels": True, "mean": [0.0], "std": [1.0], "scale": 1.0, "zero_point": -128},
-    {"dtype": "int8", "pixels": False, "mean": [0.3], "std": [0.35], "scale": 0.0113, "zero_point": -53},
-    {"dtype": "uint8", "pixels": True, "mean": [0.0], "std": [1.0], "scale": 0.9981, "zero_point": 3},
-    {"dtype": "uint8", "pixels": True, "mean": [0.0], "std": [1.0], "scale": None, "zero_point": None},
+    {**FLOATS, "range": [0, 255]},
+    {**FLOATS, "range": [0, 1]},
+    {**FLOATS, "range": [-1, 1]},
+    {**FLOATS, "range": [-0.4242, 2.8215]},
+    {"dtype": "int8", "scale": 1.0, "zero_point": -128, "range": [0, 255]},
+    {"dtype": "int8", "scale": 0.0113, "zero_point": -53, "range": [-0.857, 2.0]},
+    {"dtype": "uint8", "scale": 0.9981, "zero_point": 3, "range": [0, 255]},
+    {"dtype": "uint8", "scale": None, "zero_point": None, "range": [0, 255]},
 )
 
-
-# Pictures (H, W, C) and the sizes (H, W, C) that models want them in.
+# Shapes (H, W, C) of pictures, and the shapes that models take.
 RESIZED = (
     ((37, 61, 3), (8, 8, 3)),
     ((50, 40, 3), (16, 12, 3)),
@@ -44,7 +46,7 @@ RESIZED = (
 
 
 def compute():
-    """dict of samples and what is made of them."""
+    """dict of inputs and of what is computed from them."""
     return {
         "statistics": [_statistics(*shape) for shape in ((1, 7), (2, 1), (5, 30), (20, 10))],
         "agreement": _agreement(),
@@ -71,28 +73,23 @@ def _statistics(blocks, runs):
 def _agreement():
     rng = np.random.default_rng(0)
     expected = rng.normal(size=(12, 5)).astype("float32")
-    answers = (expected + 0.3 * rng.normal(size=(12, 5))).astype("float32")
+    outputs = (expected + 0.3 * rng.normal(size=(12, 5))).astype("float32")
     return {
         "expected": expected.tolist(),
-        "answers": answers.tolist(),
-        "agreement": latency_statistics.agreement(expected, answers),
+        "outputs": outputs.tolist(),
+        "agreement": Classification().compare({"logits": expected}, {"logits": outputs}),
     }
 
 
 def _prepared(given):
-    """What a model of this input is handed for all brightnesses 0..255: integers, or the bits of floats."""
-    channels = len(given["mean"])
-    runner = object.__new__(runners.TFLiteRunner)  # without a file
-    runners.Runner.__init__(runner, "", given["mean"], given["std"], (1, 1, 256, channels), (1, 2))
-    runner.pixels, runner.input_dtype = given["pixels"], given["dtype"]
-    runner._input = {"quantization": (given["scale"] or 0.0, given["zero_point"] or 0)}
-    pixels = np.repeat(np.arange(256, dtype="uint8"), channels).reshape(1, 1, 256, channels)
-    prepared = runner.prepare(pipeline._normalizer(0.0, 1.0, channels)(pixels))
-    return (prepared.view("int32") if prepared.dtype.kind == "f" else prepared).ravel().tolist()
+    """Pixels 0 to 255 as a model with this input takes them: integers, or the bits of floats."""
+    tensor = Tensor("image", (1, 1, 256, 1), np.dtype(given["dtype"]), given["scale"], given["zero_point"])
+    prepared = tensor.quantize(in_range(np.arange(256, dtype="uint8"), given["range"]))
+    return (prepared.view("int32") if prepared.dtype.kind == "f" else prepared).tolist()
 
 
 def _resized(shape, wanted):
-    """A random picture, and as training would show it."""
+    """A random picture, and the same picture resized as for training."""
     rng = np.random.default_rng(shape)
     coarse = rng.integers(0, 256, (-(-shape[0] // 5), -(-shape[1] // 5), shape[2]))
     pixels = np.kron(coarse, np.ones((5, 5, 1), int))[: shape[0], : shape[1]].astype("uint8")

@@ -1,4 +1,4 @@
-"""Benchmark reports for tests, and the schema that they and real ones must follow."""
+"""Benchmark reports for tests, and the schema that all reports must follow."""
 
 import copy
 import json
@@ -7,6 +7,7 @@ import pathlib
 import jsonschema
 
 import measuring
+from hsvit_keras.tasks import Classification
 from measuring import benchmark_report, latency_statistics
 
 SCHEMA = json.loads((pathlib.Path(measuring.__file__).parent / "benchmark.schema.json").read_text())
@@ -32,9 +33,10 @@ def state(**changes):
 
 
 def phone():
-    """What changes from phone to phone: the arguments of `benchmark_report.assemble` but for the models."""
+    """The arguments of `benchmark_report.assemble` for a phone, without its models."""
     return copy.deepcopy(
         {
+            "task": Classification(),
             "tool": {"name": "android_demo", "version": "1.0"},
             "settings": {
                 "blocks": 4,
@@ -42,7 +44,7 @@ def phone():
                 "warmup": 5,
                 "cooldown_s": 2.0,
                 "threads": 2,
-                "data": {"name": "digits", "split": "test", "images": 40},
+                "data": {"name": "digits", "split": "test", "samples": 40},
             },
             "device": {
                 "name": "Maker Phone 7",
@@ -84,23 +86,29 @@ def model(name, blocks_ms, **changes):
             "nodes_delegated": 30,
             "nodes_total": 31,
         },
-        "input": {"shape": [1, 8, 8, 1], "dtype": "float32", "pixels": True, "mean": [0.1], "std": 0.3},
+        "inputs": [tensor("image", [1, 8, 8, 1])],
+        "outputs": [tensor("logits", [1, 10])],
+        "input_range": [0, 255],
         "init_ms": 12.5,
         "first_inference_ms": 4.0,
         "warmup_mean_ms": 2.5,
         "blocks_ms": blocks_ms,
         "latency_ms": latency_statistics.summarize([latency for block in blocks_ms for latency in block]),
         "memory": {"init_bytes": 3_000_000, "overall_bytes": None, "peak_bytes": 9_000_000},
-        "accuracy": 0.975,
+        "metrics": {"accuracy": 0.975},
         **changes,
     }
+
+
+def tensor(name, shape):
+    return {"name": name, "shape": shape, "dtype": "float32", "scale": None, "zero_point": None}
 
 
 def phone_report():
     """A complete report of a quiet phone: the mobile model takes half the time."""
     original = model("original.tflite", [[2.0, 2.1, 1.9] * 10] * 4, role="original", bytes=4_000_000)
     mobile = model("mobile.tflite", [[1.0, 1.05, 0.95] * 10] * 4)
-    answers = {"images": 40, "top1_agreement": 0.975, "max_abs_diff": 0.2, "cosine": 0.9995}
+    agreement = {"samples": 40, "max_abs_diff": 0.2, "cosine": 0.9995, "top1_agreement": 0.975}
     return benchmark_report.assemble(
-        **phone(), models=[original, mobile], agreements={"mobile.tflite": answers}
+        **phone(), models=[original, mobile], agreements={"mobile.tflite": agreement}
     )

@@ -1,4 +1,4 @@
-"""The phone command against a stand-in for adb, of which fake_adb.py says how it is like the real one."""
+"""The phone command against a stand-in for adb; fake_adb.py says how it resembles the real one."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 
 from export import phone
 from export.phones import adb, app
+from hsvit_runtime.errors import InputError
 from tests.export import reports
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -52,9 +53,9 @@ def stand_in(tmp_path, monkeypatch):
     return Phone(folder)
 
 
-def make_bundle(folder):
+def make_bundle(folder, version=2):
     (folder / "images").mkdir(parents=True)
-    (folder / "bundle.json").write_text('{"bundle_version": 1}')
+    (folder / "bundle.json").write_text(json.dumps({"bundle_version": version}))
     (folder / "images" / "000.png").write_bytes(b"png")
     return folder
 
@@ -108,6 +109,17 @@ def test_a_bundle_that_is_sent_again_replaces_the_old_one(stand_in, tmp_path):
 def test_no_bundle(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"is no folder with a bundle.json"):
         app.push_bundle(adb.connect(), tmp_path)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_bundle_of_another_version_is_not_sent(tmp_path):
+    bundle = make_bundle(tmp_path / "models", version=1)
+    message = r"has bundle_version 1, the app reads 2: make it again with export\.bundle"
+    with pytest.raises(InputError, match=message):
+        app.push_bundle(adb.connect(), bundle)
+    (bundle / "bundle.json").write_text("[]")
+    with pytest.raises(InputError, match=r"bundle\.json is no JSON object"):
+        app.push_bundle(adb.connect(), bundle)
 
 
 def test_progress_is_of_this_run_alone(stand_in):
@@ -184,7 +196,7 @@ def test_a_phone_that_is_gone_by_now(stand_in):
         device.shell("ls")
     with pytest.raises(adb.PhoneError, match="failed to get feature set: device 'PHONE1' not found"):
         device.pull("/sdcard/x", "x")
-    with pytest.raises(adb.PhoneError, match=r"Pixel_8 .* does not answer: error: device 'PHONE1' not found"):
+    with pytest.raises(adb.PhoneError, match=r"does not respond: error: device 'PHONE1' not found"):
         app.require(device)
 
 
@@ -232,7 +244,7 @@ def test_what_was_finished_is_kept(stand_in, tmp_path, status):
     stand_in.set(log=["progress 1 4", status], message="stopped: app left the foreground")
     output = tmp_path / "phone.json"
     ended = {"cancelled": "was cancelled", "failed": "failed"}[status]
-    message = rf"run \S+ {ended} on Pixel_8 .*: stopped: app left the foreground; what .* is in .*phone\.json"
+    message = rf"run \S+ {ended} on .*: stopped: app .*; the finished pairs are in .*phone\.json"
     with pytest.raises(adb.PhoneError, match=message):
         phone.run(adb.connect(), output)
     assert json.loads(output.read_text()) == reports.phone_report()
@@ -252,11 +264,11 @@ def test_nothing_was_finished(stand_in, tmp_path):
         (
             {"log": ["progress 2 4", "lost"]},
             60,
-            "at step 2 of 4: Pixel_8 .* (is no longer connected|does not answer)",
+            "at step 2 of 4: Pixel_8 .* (is no longer connected|does not respond)",
         ),
         ({"log": ["progress 2 4"], "running": False}, 60, ".*: the app ended without a result"),
-        ({"log": []}, 0.3, "before its first step: nothing was heard for 0.3 s: is the phone unlocked"),
-        ({"log": ["progress 2 4"]}, 3, "at step 2 of 4: nothing was heard"),
+        ({"log": []}, 0.3, "before its first step: the app logged nothing for 0.3 s: is the phone unlocked"),
+        ({"log": ["progress 2 4"]}, 3, "at step 2 of 4: the app logged nothing"),
     ],
 )
 def test_runs_that_are_lost(stand_in, tmp_path, settings, timeout, message):
@@ -268,7 +280,10 @@ def test_runs_that_are_lost(stand_in, tmp_path, settings, timeout, message):
 
 def test_a_report_that_does_not_follow_the_schema(stand_in, tmp_path):
     (stand_in.folder / "report.json").write_text(json.dumps(reports.phone_report() | {"pairs": []}))
-    with pytest.raises(ValueError, match=r"is no benchmark report: it does not follow .*: at pairs"):
+    with pytest.raises(InputError, match=r"is no benchmark report: it does not follow .*: at pairs"):
+        phone.run(adb.connect(), tmp_path / "phone.json")
+    (stand_in.folder / "report.json").write_text(json.dumps(reports.phone_report() | {"schema_version": 1}))
+    with pytest.raises(InputError, match=r"is no benchmark report: it has schema_version 1"):
         phone.run(adb.connect(), tmp_path / "phone.json")
     assert not list(tmp_path.glob("*phone.json*"))
 
@@ -318,7 +333,7 @@ def test_interrupted(stand_in, tmp_path):
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     run_id = stand_in.started()["run_id"]
-    assert f"the phone goes on; later: python -m export.phone pull --run_id={run_id}" in said
+    assert f"the phone goes on measuring; later: python -m export.phone pull --run_id={run_id}" in said
     assert not list(tmp_path.glob("*phone.json*"))
 
 

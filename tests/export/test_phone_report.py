@@ -1,4 +1,4 @@
-"""A phone's report, made by the Android app's own test, and what Python's side makes of it."""
+"""A phone's report, written by a test of the Android app, read by Python."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from export import report
 from export.page import run_folder
+from hsvit_keras.tasks import Classification
 from measuring import benchmark_report, latency_statistics
 from tests.export import phone_numbers, reports
 
@@ -27,6 +28,16 @@ def test_the_app_is_tested_with_the_numbers_of_today():
 
 def test_it_follows_the_schema(phone_report):
     reports.validate(phone_report)
+
+
+def test_it_names_its_task_and_tensors(phone_report):
+    assert phone_report["task"] == benchmark_report.describe_task(Classification())
+    model = phone_report["models"][0]
+    assert [tensor["shape"] for tensor in model["inputs"] + model["outputs"]] == [[1, 4, 4, 1], [1, 3]]
+    assert model["input_range"] == [-2, 2]
+    assert model["metrics"] == {"accuracy": 0.9}
+    samples = {"samples", "max_abs_diff", "cosine", "top1_agreement"}
+    assert phone_report["pairs"][0]["agreement"].keys() == samples
 
 
 def test_its_numbers_are_those_of_python(phone_report):
@@ -56,7 +67,7 @@ def test_the_page_shows_it():
         "Measured on Maker Phone 7",
         "API level",
         "original.tflite (2)",
-        "WRONG ANSWERS to 10 of 10 images",
+        "WRONG OUTPUTS for 10 of 10 images",
         "pair broken was not measured: broken.tflite holds 3 bytes, bundle.json says 22",
         "the device throttled after measuring, status 1",
     ):

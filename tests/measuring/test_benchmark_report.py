@@ -1,8 +1,11 @@
 import copy
+import json
 
 import jsonschema
 import pytest
 
+from hsvit_keras.tasks import Segmentation
+from hsvit_runtime.errors import InputError
 from measuring import benchmark_report
 from tests.export import reports
 
@@ -26,15 +29,24 @@ def test_report_of_a_phone_follows_the_schema():
     [
         lambda report: report.pop("warnings"),
         lambda report: report.update(extra=1),
-        lambda report: report.update(schema_version=2),
+        lambda report: report.update(schema_version=1),
+        lambda report: report.pop("task"),
+        lambda report: report["task"].update(metric="accuracy"),
+        lambda report: report["task"]["agreement"].pop("title"),
         lambda report: report["models"][0].update(sha256="abc"),
         lambda report: report["models"][0].update(bytes="many"),
+        lambda report: report["models"][0].update(inputs={}),
+        lambda report: report["models"][0]["outputs"][0].pop("scale"),
+        lambda report: report["models"][0].update(input_range=[0]),
+        lambda report: report["models"][0].update(metrics={"accuracy": "high"}),
         lambda report: report["models"][0]["blocks_ms"].append([-1.0]),
         lambda report: report["models"][1]["accelerator"].update(used="xnnpack"),
         lambda report: report["device"]["before"].update(time="yesterday"),
         lambda report: report["device"]["after"].update(thermal_status=7),
         lambda report: report["device"].pop("after"),
-        lambda report: report["pairs"][0]["agreement"].update(top1_agreement=97.5),
+        lambda report: report["pairs"][0]["agreement"].update(top1_agreement="97.5"),
+        lambda report: report["pairs"][0]["agreement"].update(largest_output=3.0),
+        lambda report: report["pairs"][0]["agreement"].pop("cosine"),
         lambda report: report.update(pairs=[]),
     ],
 )
@@ -43,6 +55,45 @@ def test_schema_refuses(damage):
     damage(report)
     with pytest.raises(jsonschema.ValidationError):
         reports.validate(report)
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "metric"), [(None, "tensors", None), (Segmentation(), "segmentation", "mean_iou")]
+)
+def test_the_task_is_described(task, name, metric):
+    models = [reports.model(each, [[1.0] * 60] * 2) for each in ("o", "m")]
+    report = benchmark_report.assemble(**{**reports.phone(), "task": task}, models=models, agreements={})
+    reports.validate(report)
+    assert report["task"]["name"] == name
+    if metric is None:
+        assert (report["task"]["metric"], report["task"]["agreement"]) == (None, None)
+    else:
+        assert report["task"]["metric"] == {
+            "name": metric,
+            "title": "Mean IoU",
+            "higher_is_better": True,
+            "is_share": True,
+        }
+
+
+def test_a_report_is_read_and_checked(tmp_path):
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(reports.phone_report()))
+    assert benchmark_report.read(path) == reports.phone_report()
+    path.write_text(json.dumps(reports.phone_report() | {"pairs": []}))
+    with pytest.raises(InputError, match=r"it does not follow benchmark.schema.json: at pairs, "):
+        benchmark_report.read(path)
+    path.write_text("{")
+    with pytest.raises(InputError, match="it is no JSON: "):
+        benchmark_report.read(path)
+
+
+def test_a_report_of_another_version_is_refused():
+    with pytest.raises(InputError, match=r"^it has schema_version 1, .* reads 2: measure again$"):
+        benchmark_report.check({**reports.phone_report(), "schema_version": 1})
+    for content in ([], {}, {"schema_version": "2"}):
+        with pytest.raises(InputError, match=r"does not follow benchmark\.schema\.json"):
+            benchmark_report.check(content)
 
 
 def test_every_mobile_model_is_compared_with_the_original():
@@ -81,7 +132,7 @@ def test_ratio_of_means_where_a_median_is_missing_is_said():
 
 
 def test_ratio_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="neither median nor mean is known of both o and m"):
+    with pytest.raises(InputError, match="neither median nor mean is known of both o and m"):
         benchmark_report.ratio(unmeasured("o", mean=9.0), unmeasured("m", p50=3.0))
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from hsvit_runtime.errors import InputError
 from measuring import official_tools
 from tests.export import reports
 
@@ -199,7 +200,7 @@ def test_proto_json(read):
     ],
 )
 def test_other_content_is_refused_in_one_line(read, tmp_path, content, message):
-    with pytest.raises(ValueError, match="is no output of benchmark_model or litert-benchmark") as raised:
+    with pytest.raises(InputError, match="is no output of benchmark_model or litert-benchmark") as raised:
         read(content)
     assert message in str(raised.value)
     assert str(tmp_path / "result.txt") in str(raised.value)
@@ -208,7 +209,7 @@ def test_other_content_is_refused_in_one_line(read, tmp_path, content, message):
 
 def test_binary_content_is_refused(tmp_path):
     (tmp_path / "result.pb").write_bytes(b"\n\x1e\t\xae\xff\xfe")
-    with pytest.raises(ValueError, match=r"result\.pb is no output of benchmark_model"):
+    with pytest.raises(InputError, match=r"result\.pb is no output of benchmark_model"):
         official_tools.read_result(tmp_path / "result.pb")
 
 
@@ -259,7 +260,7 @@ def test_one_model_under_two_settings_is_told_apart_by_the_files(tmp_path):
 
 def test_one_file_given_twice(tmp_path):
     (tmp_path / "a.txt").write_text(SHELL)
-    with pytest.raises(ValueError, match=r"names of their own, got a\.txt, a\.txt"):
+    with pytest.raises(InputError, match=r"names of their own, got a\.txt, a\.txt"):
         official_tools.import_results([tmp_path / "a.txt"] * 2)
 
 

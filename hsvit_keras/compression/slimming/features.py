@@ -21,6 +21,7 @@ from hsvit_keras.layers import (
     GroupLayerNormalization,
     JoinTokens,
     LinformerAttention,
+    NearestUpsampling,
     NystromAttention,
     PerformerAttention,
     PositionEmbedding,
@@ -135,7 +136,10 @@ def _tokens_stay(layer, incoming):
 def _channels(layer, incoming):
     """Each channel of a map is handled alone."""
     (numbered,) = incoming
-    if numbered.axis != len(layer.input.shape) - 1 or layer.data_format != "channels_last":
+    if (
+        numbered.axis != len(layer.input.shape) - 1
+        or getattr(layer, "data_format", "channels_last") != "channels_last"
+    ):
         raise InseparableError(layer)
     return _cut(layer, output=Numbered(len(layer.output.shape) - 1, numbered.parts))
 
@@ -331,7 +335,8 @@ _RULES = {
     **dict.fromkeys(
         (
             layers.AveragePooling1D, layers.AveragePooling2D, layers.GlobalAveragePooling2D,
-            layers.MaxPooling1D, layers.MaxPooling2D, layers.ZeroPadding2D,
+            layers.MaxPooling1D, layers.MaxPooling2D, layers.UpSampling2D, layers.ZeroPadding2D,
+            NearestUpsampling,
         ),
         _channels,
     ),

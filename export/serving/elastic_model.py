@@ -1,19 +1,18 @@
 """Answers with as many groups of an HSViT as a latency budget allows, from one file of `export.elastic`."""
 
-import pathlib
 import time
 
 import numpy as np
 
 from hsvit_runtime.errors import InputError
-from hsvit_runtime.native_output import quietly
+from hsvit_runtime.tflite_model import open_signatures
 from measuring import timing
 
 _WARMUP_RUNS, _TIMED_RUNS = 3, 10
 _FORGETTING = 0.2  # how much the newest run weighs in what is known of the machine's speed
 
 
-class Elastic:
+class ElasticModel:
     """A model whose number of groups is chosen anew for each image.
 
     The signatures are timed once, as they are loaded. Later runs show how much slower or faster the machine
@@ -31,31 +30,24 @@ class Elastic:
     Example:
 
     ```python
-    model = Elastic("elastic.tflite")
+    model = ElasticModel("elastic.tflite")
     logits, groups = model(image, budget_ms=5.0)
     ```
     """
 
     def __init__(self, path_or_content, num_threads=1):
-        from ai_edge_litert.interpreter import Interpreter
-
-        content = path_or_content
-        if not isinstance(content, bytes):
-            content = pathlib.Path(path_or_content).read_bytes()
-        with quietly():  # it announces its delegate
-            interpreter = Interpreter(model_content=content, num_threads=num_threads)
-        names = {
-            int(name.removeprefix("groups_")): name
-            for name in interpreter.get_signature_list()
+        signatures = open_signatures(path_or_content, threads=num_threads)
+        self._models = {
+            int(name.removeprefix("groups_")): signatures[name]
+            for name in sorted(signatures, key=lambda name: (len(name), name))
             if name.startswith("groups_")
         }
-        if not names:
+        if not self._models:
             raise InputError(
                 "no signature is named as groups_4 is: python -m export.elastic makes such files"
             )
-        self._runners = {groups: interpreter.get_signature_runner(names[groups]) for groups in sorted(names)}
-        (given,) = next(iter(self._runners.values())).get_input_details().values()
-        self.input_shape = tuple(given["shape"].tolist())
+        (given,) = self._models[min(self._models)].inputs
+        self.input_shape = given.shape
         self._milliseconds = self._time()
         self._slowdown = 1.0
 
@@ -84,7 +76,7 @@ class Elastic:
 
     def run(self, groups, image):
         """The logits that a number of groups gives, of those that the file holds."""
-        (logits,) = self._runners[groups](image=image).values()
+        (logits,) = self._models[groups].run({"image": image}).values()
         return logits
 
     def _observe(self, groups, milliseconds):
@@ -93,8 +85,8 @@ class Elastic:
 
     def _time(self):
         image = np.zeros(self.input_shape, "float32")
-        functions = [lambda groups=groups: self.run(groups, image) for groups in self._runners]
+        functions = [lambda groups=groups: self.run(groups, image) for groups in self._models]
         timed = timing.time_interleaved(functions, blocks=1, runs=_TIMED_RUNS, warmup=_WARMUP_RUNS)
         return {
-            groups: float(np.median(one.blocks_ms)) for groups, one in zip(self._runners, timed, strict=True)
+            groups: float(np.median(one.blocks_ms)) for groups, one in zip(self._models, timed, strict=True)
         }

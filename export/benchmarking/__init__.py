@@ -1,0 +1,1 @@
+"""Models measured side by side on this machine."""

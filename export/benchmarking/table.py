@@ -1,0 +1,46 @@
+"""The main numbers of a benchmark report as text."""
+
+from command_line.tables import table as text_table
+from hsvit_keras.tasks import Measure
+
+
+def table(report):
+    """One line a model, and the report's warnings below."""
+    metric, agreement = (_measure(report["task"][key]) for key in ("metric", "agreement"))
+    pairs = {pair["mobile"]: pair for pair in report["pairs"]}
+    columns = ["artifact", "size KB", "p50 ms", "p90 ms", "ratio [low, high]"]
+    columns += [measure.title.lower() for measure in (agreement, metric) if measure] or ["cosine"]
+    rows = []
+    for model in report["models"]:
+        pair = pairs.get(model["name"])
+        found = (pair and pair["agreement"]) or {}
+        told = [agreement.format(found.get(agreement.name))] if agreement else []
+        told += [metric.format(model["metrics"].get(metric.name))] if metric else []
+        rows.append(
+            [
+                model["name"],
+                _number(model["bytes"] and model["bytes"] / 1000, ".0f"),
+                _number(model["latency_ms"]["p50"], ".3f"),
+                _number(model["latency_ms"]["p90"], ".3f"),
+                _ratio(pair["ratio"]) if pair else "original",
+                *(told or [_number(found.get("cosine"), ".6f")]),
+            ]
+        )
+    lines = [text_table(columns, rows)]
+    for entry in report["warnings"]:
+        about = f"{entry['model']}: " if entry["model"] else ""
+        lines.append(f"warning: {about}{entry['message']}")
+    return "\n".join(lines)
+
+
+def _measure(content):
+    return None if content is None else Measure(**content)
+
+
+def _number(value, form):
+    return "-" if value is None else format(value, form)
+
+
+def _ratio(ratio):
+    interval = "[no interval]" if ratio["low"] is None else f"[{ratio['low']:.3f}, {ratio['high']:.3f}]"
+    return f"{ratio['value']:.3f} {interval}"

@@ -1,0 +1,290 @@
+"""Writes a bundle: models, images and the correct outputs in one folder, for the Android app to measure.
+
+The original becomes a float32 `.tflite` whose correct outputs are Keras'; those of a mobile artifact are
+LiteRT's on this machine.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import pathlib
+import shutil
+import tempfile
+
+import keras
+import numpy as np
+
+from command_line import model_data
+from data_sets import load_dataset, model_inputs
+from hsvit_keras.artifacts.keras_model import input_name, predict
+from hsvit_keras.artifacts.writing import (
+    Samples,
+    as_float,
+    ends_in_softmax,
+    in_float32,
+    report_of,
+    tflite_facts,
+    to_tflite,
+)
+from hsvit_keras.backends import require_backend
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.model_files import load_model
+from hsvit_keras.tasks import task_of
+from hsvit_runtime import files
+from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime.tflite_model import TFLiteModel
+from measuring.benchmark_report import describe_task
+
+RUNTIME = "2.16"  # the app's: the last TensorFlow Lite that is complete without Google's repository
+ORIGINAL = "original.tflite"
+# Runtimes add in different orders, so outputs differ; up to this share of the largest output that is correct.
+_ROUNDING = 1e-4
+_METRIC_SAMPLES = 1000
+MOST_IMAGES = 1000  # a phone has all their outputs in memory
+_MOST_BYTES = 10**9  # an APK holds less than 2 GB
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What goes into a bundle.
+
+    Attributes:
+        original: path of the trained `.keras` file that the artifacts come from.
+        mobile: list of paths of its `.tflite` artifacts.
+        output: path of the folder to write.
+        data: str, the data set whose test part the images are taken from; the model's own by default.
+        data_dir: folder of that data set, or None.
+        images: int, how many.
+        name: str, how the app calls the bundle; "MODEL on DATA" by default.
+        input_range: (low, high) of pixels, for models that do not say; None for those that do.
+    """
+
+    original: str
+    mobile: list
+    output: str
+    data: str | None = None
+    data_dir: str | None = None
+    images: int = 50
+    name: str | None = None
+    input_range: object = None
+
+
+def write(request):
+    """Writes a bundle.
+
+    Args:
+        request: `Request`.
+
+    Returns:
+        dict, the content of `bundle.json`.
+
+    Raises:
+        InputError: a model does not fit the app's runtime, the other models or the images, or the bundle
+            becomes too large.
+        OSError: a file cannot be read or written.
+    """
+    require_backend("tensorflow")
+    mobile = [pathlib.Path(path) for path in request.mobile]
+    for path in mobile:
+        _check_artifact(path)
+    _check_names(mobile)
+    model = in_float32(as_float(load_model(request.original)))
+    shown = _Shown(request, model)
+    with _replacing_folder(pathlib.Path(request.output)) as folder:
+        original = folder / ORIGINAL
+        samples = Samples(shown.inputs_for(description_of(model))[:64], data=shown.data_set)
+        to_tflite(model, original, preset="float32", samples=samples, runtime=RUNTIME)
+        models = [_describe(shown, original, _of_keras(shown, model, original))]
+        for path in mobile:
+            models.append(_describe(shown, path))
+            shutil.copyfile(path, folder / path.name)
+        bundle = {
+            "bundle_version": 2,
+            "task": describe_task(shown.task),
+            "name": request.name or f"{pathlib.Path(request.original).stem} on {shown.data_set}",
+            "runtime": RUNTIME,
+            "class_names": list(shown.class_names),
+            "images": shown.save(folder),
+            "pairs": [{"name": path.stem, "original": ORIGINAL, "mobile": path.name} for path in mobile],
+            "models": models,
+        }
+        report_of(original).unlink()
+        files.write_json(folder / "bundle.json", bundle)
+        _check_size(folder)
+    return bundle
+
+
+def _check_artifact(path):
+    """Raises an error unless the app's runtime loads the file."""
+    if path.suffix != ".tflite":
+        raise InputError(f"a mobile artifact has to end in .tflite; received {path}")
+    if not path.is_file():
+        raise MissingFileError(f"there is no model file {path}")
+    try:
+        tflite_facts(path.read_bytes(), RUNTIME)
+    except InputError as error:
+        raise InputError(f"{path}: {error}; convert it with --runtime={RUNTIME}") from error
+
+
+def _check_names(paths):
+    names = [ORIGINAL, *(path.name for path in paths)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"each file of a bundle needs a name of its own, {', '.join(twice)} comes twice")
+
+
+@contextlib.contextmanager
+def _replacing_folder(path):
+    """Hands out an empty folder that becomes `path` if all goes well; only a bundle is replaced."""
+    if not path.parent.is_dir():
+        raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.exists() and not (path / "bundle.json").is_file():
+        raise FileError(f"cannot write {path}: it is there already, and is no bundle")
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as room:
+        made = pathlib.Path(room, "new")
+        made.mkdir()
+        yield made
+        if path.exists():
+            path.rename(pathlib.Path(room, "old"))
+        made.rename(path)
+
+
+class _Shown:
+    """The images that models are run on: the bundle's first, then more for the metrics.
+
+    Attributes:
+        pixels: float32 array (N, height, width, channels) of 0 to 255.
+        count: int, how many of them go into the bundle.
+        labels: array (N, ...), None where the model has other classes than the data set.
+        class_names: tuple of str, empty where nobody says.
+        task: the model's `Task`.
+        data_set: str.
+    """
+
+    def __init__(self, request, model):
+        description = description_of(model)
+        self.task = task_of(description, [tuple(tensor.shape) for tensor in model.outputs])
+        self.data_set = model_data.data_set_of(description, request.data)
+        dataset = load_dataset(self.data_set, "test", request.data_dir)
+        if request.images > len(dataset):
+            raise InputError(
+                f"images={request.images} are more than {self.data_set} has, which is {len(dataset)}"
+            )
+        self._input_range = request.input_range
+        self.count = request.images
+        self.pixels, labels = model_inputs.sample_inputs(
+            dataset, max(request.images, _METRIC_SAMPLES), model.inputs[0].shape[1:], (0, 255)
+        )
+        fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
+        self.labels = labels if fit else None
+        self.class_names = description.class_names or (dataset.class_names if fit else ())
+
+    def range_for(self, description):
+        """The values of black and white in the input of a model."""
+        asked = self._input_range if description.input_range is None else None
+        return model_data.input_range_of(description, asked)
+
+    def inputs_for(self, description):
+        """All images as a model takes them."""
+        return model_inputs.in_range(self.pixels, self.range_for(description))
+
+    def save(self, folder):
+        """Writes the bundle's images as PNG; returns what `bundle.json` says of them."""
+        from PIL import Image
+
+        (folder / "images").mkdir()
+        has_classes = self.task.name == "classification" and self.labels is not None
+        entries = []
+        for number, image in enumerate(self.pixels[: self.count]):
+            pixels = np.rint(image).astype("uint8")
+            file = f"images/{number:03}.png"
+            Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(folder / file)
+            entries.append({"file": file, "label": int(self.labels[number]) if has_classes else None})
+        return entries
+
+
+@dataclasses.dataclass(frozen=True)
+class _Correct:
+    """Correct outputs, a float32 array (count, ...), and what computed them."""
+
+    outputs: np.ndarray
+    runtime: str
+
+
+def _of_keras(shown, model, original):
+    """The trained model's own outputs, with the softmax that the artifact has."""
+    inputs = shown.inputs_for(description_of(model))[: shown.count]
+    (outputs,) = predict(model, {input_name(model.inputs[0]): inputs}).values()
+    if TFLiteModel(original).description.probabilities and not ends_in_softmax(model):
+        outputs = np.asarray(keras.ops.softmax(outputs))
+    return _Correct(outputs, f"Keras {keras.version()}")
+
+
+def _describe(shown, path, correct=None):
+    """What `bundle.json` says of a model.
+
+    How far outputs may be from the correct ones is measured: as far again as they are here, and as those of
+    plain kernels are from the delegate's.
+    """
+    model, plain = TFLiteModel(path), TFLiteModel(path, delegate=False)
+    _check_fits(path, model, shown)
+    inputs = shown.inputs_for(model.description)
+    outputs, plain_outputs = model.predict_only(inputs), plain.predict_only(inputs)
+    if not np.isfinite(outputs).all():
+        raise InputError(f"{path} gives NaN or infinity for some images")
+    here = _Correct(outputs[: shown.count], f"{model.runtime['name']} {model.runtime['version']}")
+    correct = correct or here
+    far = max(np.abs(here.outputs - correct.outputs).max(), np.abs(outputs - plain_outputs).max())
+    limit = _ROUNDING * max(1.0, np.abs(outputs).max()) + 2 * far
+    content = path.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    evaluated = {} if shown.labels is None else shown.task.evaluate({"outputs": outputs}, shown.labels)
+    return {
+        "file": path.name,
+        "title": "float32 original" if path.name == ORIGINAL else path.stem.replace("_", " "),
+        "preset": _preset(path, sha256),
+        "bytes": len(content),
+        "sha256": sha256,
+        "input": {
+            **model.inputs[0].to_json(),
+            "range": [float(value) for value in shown.range_for(model.description)],
+        },
+        "output": model.outputs[0].to_json(),
+        "reference": {
+            "outputs": [[float(f"{value:.9g}") for value in np.ravel(row)] for row in correct.outputs],
+            "max_abs_diff": float(f"{limit:.3g}"),
+            "runtime": correct.runtime,
+        },
+        "metrics": evaluated,
+    }
+
+
+def _check_fits(path, model, shown):
+    """Raises `InputError` if a model is not for these images, or not for this task."""
+    takes, shape = [tensor.shape for tensor in model.inputs], shown.pixels.shape[1:]
+    if len(takes) != 1 or takes[0] != (1, *shape):
+        raise InputError(f"{path} takes {takes}, but the original images {shape}: nothing to compare")
+    shapes = [tensor.shape for tensor in model.outputs]
+    if len(shapes) != 1 or not 2 <= len(shapes[0]) <= 4:
+        raise InputError(f"the app shows models with one output of 2 to 4 axes; {path} gives {shapes}")
+    if shown.class_names and shapes[0][-1] != len(shown.class_names):
+        raise InputError(f"{path} has {shapes[0][-1]} classes, but the original {len(shown.class_names)}")
+
+
+def _preset(path, sha256):
+    """The preset that the converter's report beside a file tells; None without one."""
+    try:
+        report = json.loads(report_of(path).read_text())
+    except (OSError, ValueError):
+        return None
+    return report.get("preset") if report.get("sha256") == sha256 else None
+
+
+def _check_size(folder):
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    if size > _MOST_BYTES:
+        raise InputError(
+            f"the bundle has {size / 1e6:,.0f} MB and an APK holds {_MOST_BYTES / 1e6:,.0f}: "
+            "leave out models or images"
+        )

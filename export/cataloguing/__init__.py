@@ -1,0 +1,1 @@
+"""The table of all models and their artifacts, docs/models.md."""

@@ -1,0 +1,93 @@
+"""Flags of a conversion, and the data that a model is calibrated and compared on."""
+
+from absl import flags
+
+from command_line import model_data
+from data_sets import load_dataset, model_inputs
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import PRESETS
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    """The flags that all conversions have."""
+    flags.DEFINE_string("model", None, "The .keras file to convert.", required=True)
+    flags.DEFINE_string("output", None, "The file to write; a report goes beside it as .json.", required=True)
+    model_data.define_flags()
+    flags.DEFINE_integer("samples", 64, "Samples of it to compare the outputs on.", lower_bound=1)
+
+
+def define_preset_flags():
+    """The flags that say how weights are stored and for which runtime."""
+    meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in PRESETS.items())
+    flags.DEFINE_enum("preset", "dynamic", list(PRESETS), meanings)
+    flags.DEFINE_string("runtime", None, "Oldest runtime that has to load the file, such as 2.16.")
+    define_calibration_flags()
+
+
+def define_calibration_flags():
+    """The flags that name the data which sets a model's ranges."""
+    flags.DEFINE_string(
+        "calibration_data", None, "For int8: data set whose training part sets the model's ranges anew."
+    )
+    flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
+
+
+def parts_request(model):
+    """The `export.sharding.requests.Request` of the command line, for a model that is cut into parts."""
+    from export.sharding.requests import Request
+    from hsvit_keras.layers.model_description import description_of
+
+    return Request(
+        model,
+        samples_for(model, FLAGS.samples),
+        preset=FLAGS.preset,
+        runtime=FLAGS.runtime,
+        calibration=calibration_for(model),
+        input_range=model_data.input_range_of(description_of(model), FLAGS.input_range),
+    )
+
+
+def samples_for(model, count):
+    """`Samples` of the data set of a model, or of --data.
+
+    Args:
+        model: `keras.Model` with one image input.
+        count: int.
+    """
+    from hsvit_keras.artifacts import Samples
+    from hsvit_keras.layers.model_description import description_of
+
+    description = description_of(model)
+    dataset = load_dataset(model_data.data_set_of(description, FLAGS.data), "test", FLAGS.data_dir)
+    inputs, labels = _inputs(dataset, model, count)
+    fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
+    return Samples(inputs, labels if fit else None, dataset.name)
+
+
+def calibration_for(model):
+    """Batches of --calibration_data for a model, None without it."""
+    if FLAGS.calibration_data is None:
+        return None
+    dataset = load_dataset(FLAGS.calibration_data, "train", FLAGS.data_dir)
+    inputs, _ = _inputs(dataset, model, FLAGS.calibration_samples)
+    return [inputs[start : start + 64] for start in range(0, len(inputs), 64)]
+
+
+def _inputs(dataset, model, count):
+    from hsvit_keras.layers.model_description import description_of
+
+    check_takes_images(model)
+    limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
+    return model_inputs.sample_inputs(dataset, count, model.inputs[0].shape[1:], limits)
+
+
+def check_takes_images(model):
+    """Raises `InputError` unless a model has one input, images of one size."""
+    shapes = [tuple(tensor.shape) for tensor in model.inputs]
+    if len(shapes) != 1 or len(shapes[0]) != 4 or None in shapes[0][1:]:
+        raise InputError(
+            f"{model.name!r} has to take images (batch, height, width, channels) of one size; "
+            f"its inputs are {shapes}"
+        )

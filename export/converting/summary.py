@@ -1,0 +1,52 @@
+"""The few lines that a conversion prints."""
+
+from hsvit_runtime.measure import Measure
+
+
+def lines(output, report):
+    """What a report says, for people.
+
+    Args:
+        output: str or path, the artifact.
+        report: dict of `hsvit_keras.to_tflite` or `hsvit_keras.to_onnx`.
+
+    Returns:
+        list of str.
+    """
+    kind = f"opset {report['opset']}, " if "opset" in report else ""
+    shape = " x ".join("any" if size is None else str(size) for size in report["input"]["shape"])
+    told = [
+        f"wrote {output}: {report['preset']}, {kind}{report['bytes'] / 1e3:,.1f} kB",
+        f"  takes {report['input']['dtype']} {shape}{_range(report)}; gives {report['output']['name']}",
+    ]
+    if "partitions" in report:
+        told[-1] += f"; loads from runtime {report['minimum_runtime']}"
+        told.append(_acceleration(report))
+    return [*told, parity(report)]
+
+
+def parity(report):
+    """The line that tells how near the outputs are to Keras'."""
+    found = report["parity"]
+    data = found["data"] or "random inputs"
+    text = f"  outputs against Keras on {found['samples']} samples of {data}: "
+    text += f"largest difference {found['max_abs_diff']:.2g}, cosine {found['cosine']:.6f}"
+    agreement = report["task"]["agreement"]
+    if agreement:
+        measure = Measure(**agreement)
+        text += f", {measure.title.lower()} {measure.format(found[measure.name])}"
+    return text
+
+
+def _range(report):
+    limits = report["description"]["input_range"]
+    return f", pixels of {limits[0]:g} to {limits[1]:g}" if limits else ""
+
+
+def _acceleration(report):
+    left = ", ".join(f"{op['count']} {op['op']} ({op['reason']})" for op in report["undelegated_ops"])
+    accelerated = "all of it" if report["fully_delegated"] else f"not {left}"
+    return (
+        f"  {sum(report['ops'].values())} ops, {report['total_macs'] / 1e6:.1f} M MACs; "
+        f"XNNPACK runs {accelerated} in {report['partitions']} partition(s)"
+    )

@@ -1,0 +1,1 @@
+"""The artifacts of a study of compression."""
