@@ -139,8 +139,8 @@ def _kept(kind, name, keep, place, scores):
         return sorted(set(keep))
     of_layer = "" if kind in ("groups", "blocks") else f" of {name!r}"
     raise InputError(
-        f"{kind} has to be the number to keep, 1 to {count}{of_layer}, a share in (0, 1], or a list of numbers "
-        f"from 0 on; received {keep!r}"
+        f"{kind} has to be the number to keep, 1 to {count}{of_layer}, a share in (0, 1], or a list of "
+        f"numbers from 0 to {count - 1}; received {keep!r}"
     )
 
 
