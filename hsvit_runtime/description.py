@@ -24,7 +24,7 @@ class Description:
     probabilities: bool = False
 
     def to_json(self):
-        """A dict of plain values, which `from_json` reads."""
+        """dict that `from_json` reads."""
         return dataclasses.asdict(self)
 
     @classmethod

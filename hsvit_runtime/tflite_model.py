@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from hsvit_runtime import metadata
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.runnable import Runnable, Tensor
 
@@ -21,7 +21,8 @@ class TFLiteModel(Runnable):
             all others.
 
     Raises:
-        InputError: LiteRT does not load the file.
+        MissingFileError: there is no such file.
+        InputError: LiteRT does not load it.
     """
 
     def __init__(self, path_or_content, *, threads=1, delegate=True):
@@ -75,6 +76,8 @@ def _load(path_or_content, threads, delegate):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     is_content = isinstance(path_or_content, bytes)
+    if not is_content and not pathlib.Path(path_or_content).is_file():
+        raise MissingFileError(f"there is no model file {path_or_content}")
     given = {"model_content": path_or_content} if is_content else {"model_path": str(path_or_content)}
     if not delegate:
         given["experimental_op_resolver_type"] = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
@@ -101,7 +104,8 @@ def open_signatures(path_or_content, *, threads=1):
         dict from a signature's name to its `TFLiteModel`.
 
     Raises:
-        InputError: LiteRT does not load the file.
+        MissingFileError: there is no such file.
+        InputError: LiteRT does not load it.
     """
     interpreter, init_ms = _load(path_or_content, threads, delegate=True)
     models = {}

@@ -14,6 +14,8 @@ def section(run, figure):
         parts = [report_page.missing("There is no metrics.jsonl with epochs: the training is not known.")]
     else:
         parts = [report_page.facts(_facts(run)), report_page.figures(_curves(run, figure))]
+    if run.samples is not None:
+        parts.append(report_page.picture(run.samples, "Samples of the test part, by the best model."))
     if run.config is None:
         parts.append(report_page.missing("There is no config.json: the settings are not known."))
     else:

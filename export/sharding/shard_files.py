@@ -7,7 +7,7 @@ import keras
 import numpy as np
 
 from command_line.tables import table as text_table
-from export.serving.joining import Head
+from export.serving.head import Head
 from export.serving.manifest import VERSION
 from export.sharding.requests import parity_of
 from hsvit_keras import shard

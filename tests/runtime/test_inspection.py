@@ -15,8 +15,9 @@ pytest.importorskip("ai_edge_litert")
 
 from ai_edge_litert.compiled_model import CompiledModel
 
-from export import inspection
-from export.inspection import inspect
+from hsvit_runtime import inspection
+from hsvit_runtime.errors import FileError
+from hsvit_runtime.inspection import inspect
 from hsvit_runtime.litert import delegation, tflite_file
 from tests.runtime.litert.builder import Builder
 

@@ -10,7 +10,7 @@ import tempfile
 
 from command_line import tables
 from hsvit_runtime.files import replacing
-from training.scaling.costs import shown
+from training.scaling.texts import cost_text
 
 # The paper's names; its MLP are all linear layers. Its vision transformers have no convolution.
 KINDS = (
@@ -64,8 +64,8 @@ def cost_of_bytes(cost):
 def table(breakdown, unit):
     """A breakdown as text, with each kind's share of the sum."""
     total = sum(breakdown["kinds"].values())
-    rows = [(kind, shown(value), f"{value / total:.2%}") for kind, value in breakdown["kinds"].items()]
-    rows.append(("sum, of the whole", shown(total), f"{total / breakdown['whole']:.2%}"))
+    rows = [(kind, cost_text(value), f"{value / total:.2%}") for kind, value in breakdown["kinds"].items()]
+    rows.append(("sum, of the whole", cost_text(total), f"{total / breakdown['whole']:.2%}"))
     return tables.table(("kind", unit, "share"), rows)
 
 

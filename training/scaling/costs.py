@@ -21,6 +21,7 @@ from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.native_output import quietly
 from training.scaling.records import Records, canonical
+from training.scaling.texts import cost_text
 
 FLAGS = flags.FLAGS
 PRESETS = ("float32", "float16", "dynamic", "int8")
@@ -329,11 +330,6 @@ def _check_settings(name, settings):
             raise InputError(f"the cost {name} needs a {setting}")
 
 
-def shown(value):
-    """A cost as text, whole from a thousand on."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
 # ---- the command -----------------------------------------------------------------------------------
 def define_flags():
     flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.")
@@ -390,7 +386,9 @@ def main(arguments):
             row["breakdown"] = breakdown.break_down(cost, model)
             print(f"{name}\n{breakdown.table(row['breakdown'], cost.unit)}\n")
         rows.append(row)
-    print(tables.table(("cost", "value", "unit"), [(r["cost"], shown(r["value"]), r["unit"]) for r in rows]))
+    print(
+        tables.table(("cost", "value", "unit"), [(r["cost"], cost_text(r["value"]), r["unit"]) for r in rows])
+    )
     if FLAGS.output:
         files.write_json(FLAGS.output, {"model": arguments[0], "costs": rows})
         print(f"wrote {FLAGS.output}")

@@ -23,6 +23,7 @@ from hsvit_runtime.errors import InputError
 from training.scaling import costs, greedy, plots
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
+from training.scaling.texts import cost_text
 from training.scaling.trials import Trials
 
 FLAGS = flags.FLAGS
@@ -227,12 +228,12 @@ def _check(config):
 
 def _describe_step(number, step, bench):
     """One step as text, the chosen candidate marked."""
-    target = f"{costs.shown(step.target)} {bench.unit}"
+    target = f"{cost_text(step.target)} {bench.unit}"
     rows = [
         (
             f"{'*' if one is step.chosen else ' '} {one.factor} {one.factors[one.factor]}",
             _score(one, bench.metric),
-            costs.shown(one.cost),
+            cost_text(one.cost),
         )
         for one in step.candidates
     ]
@@ -243,7 +244,7 @@ def _describe_step(number, step, bench):
 def _table(candidates, bench):
     """Candidates as text."""
     rows = [
-        (name, _score(one, bench.metric), costs.shown(one.cost), describe(one.factors))
+        (name, _score(one, bench.metric), cost_text(one.cost), describe(one.factors))
         for name, one in candidates.items()
     ]
     return tables.table(("", bench.metric.title, bench.unit, "factors"), rows)

@@ -17,6 +17,7 @@ from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
+from training.scaling.texts import cost_text
 
 FLAGS = flags.FLAGS
 # What the paper's three cases allow: PiT-Scaled-Small costs 5.1% more, and XS at full depth would 5.5%.
@@ -55,7 +56,7 @@ def main(_):
         FLAGS.tolerance,
     )
     rows = [
-        (name, costs.shown(cost(one)), describe(one))
+        (name, cost_text(cost(one)), describe(one))
         for name, one in ((FLAGS.to, baseline), ("transferred", factors))
     ]
     print(tables.table(("", measure.unit, "factors"), rows))

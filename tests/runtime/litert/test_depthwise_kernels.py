@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("ai_edge_litert")
 
-from export.inspection import inspect
+from hsvit_runtime.inspection import inspect
 from hsvit_runtime.litert import depthwise_kernels
 from tests.runtime.litert.builder import Builder
 

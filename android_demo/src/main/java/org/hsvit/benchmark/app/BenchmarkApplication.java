@@ -39,7 +39,7 @@ public final class BenchmarkApplication extends Application {
     return additions;
   }
 
-  /** Runs long work in the background, one task after the other, and passes each result to the main thread. */
+  /** Runs long work in the background, one after the other, and passes each result to the main thread. */
   <T> void inBackground(Supplier<T> work, Consumer<T> finished) {
     background.execute(
         () -> {

@@ -30,6 +30,6 @@ final class Folders {
 
   private static File of(Context context, String name) {
     File folder = context.getExternalFilesDir(name);
-    return folder == null ? new File(context.getFilesDir(), name) : folder; // null while the storage is not mounted
+    return folder == null ? new File(context.getFilesDir(), name) : folder; // null if not mounted
   }
 }

@@ -53,7 +53,7 @@ public final class HistogramView extends ChartView {
     floor(canvas, floor);
   }
 
-  /** Samples in each of equal bins. The last bin also has all slower ones, so that the others keep their width. */
+  /** Samples in each of equal bins. The last one also has all slower samples, so that bins stay narrow. */
   static int[] counts(double[] samples, double least, double most, int bins) {
     int[] counts = new int[bins];
     double width = most > least ? (most - least) / bins : 1;

@@ -14,7 +14,7 @@ import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Pair;
 
-/** The bundles as cards, with a check box for each pair. Only pairs of one bundle can be checked at a time. */
+/** The bundles as cards, with a check box for each pair. Only pairs of one bundle can be checked. */
 final class PairsPanel {
   private static final String KEY = "chosen_bundle";
   private static final String NAMES = "chosen_pairs";

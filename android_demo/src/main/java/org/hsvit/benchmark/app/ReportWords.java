@@ -139,17 +139,16 @@ final class ReportWords {
     if (pair.maxAbsDiff == null) {
       return text(R.string.results_not_compared);
     }
+    StringJoiner lines = new StringJoiner("\n");
     String samples = count(R.plurals.results_samples, pair.samples);
-    String largest = Words.number(resources, pair.maxAbsDiff);
-    String difference = resources.getString(R.string.results_difference, largest, samples);
+    lines.add(resources.getString(R.string.results_compared, samples));
     Measure measure = pair.task.agreement;
-    if (measure == null || pair.agreement == null) {
-      return difference;
+    if (measure != null && pair.agreement != null) {
+      String value = value(measure, pair.agreement);
+      lines.add(resources.getString(R.string.results_agreement, measure.title, value));
     }
-    String agreement = value(measure, pair.agreement);
-    return resources.getString(R.string.results_agreement, measure.title, agreement, samples)
-        + "\n"
-        + difference;
+    String largest = Words.number(resources, pair.maxAbsDiff);
+    return lines.add(resources.getString(R.string.results_difference, largest)).toString();
   }
 
   private String value(Measure measure, Double value) {

@@ -13,7 +13,7 @@ import org.hsvit.benchmark.report.Session.Status;
 /**
  * A run: its pairs, its progress, and how it ended.
  *
- * <p>It is used on the main thread. Only {@link #measure} runs on another, and posts its changes to the main one.
+ * <p>It is used on the main thread. Only {@link #measure} runs on another, and posts its changes.
  */
 final class Run {
   /** How a run ended. */

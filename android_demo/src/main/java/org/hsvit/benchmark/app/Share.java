@@ -17,7 +17,7 @@ final class Share {
     Intent intent = new Intent(Intent.ACTION_SEND);
     intent.setType("application/json");
     intent.putExtra(Intent.EXTRA_STREAM, uri);
-    intent.setClipData(ClipData.newRawUri(report.getName(), uri)); // passes the permission through the chooser
+    intent.setClipData(ClipData.newRawUri(report.getName(), uri)); // passes on the permission
     intent.addFlags(Intent.FLAG_GRANT_READ_URI_PERMISSION);
     choose(context, intent);
   }

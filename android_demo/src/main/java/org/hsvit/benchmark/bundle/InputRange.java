@@ -10,7 +10,7 @@ public final class InputRange {
    */
   public InputRange(double low, double high) {
     if (!isValid(low, high)) {
-      throw new IllegalArgumentException("low=" + low + " and high=" + high + " must be two different numbers");
+      throw new IllegalArgumentException("low=" + low + ", high=" + high + " must be different numbers");
     }
     this.low = low;
     this.high = high;

@@ -18,7 +18,7 @@ import org.hsvit.benchmark.report.Device;
 
 /** Reads the facts that do not change while measuring: of the phone, its system, this app. */
 public final class DeviceFacts {
-  /** Extensions that kernels are chosen by: half floats, int8 dot products, matrix products, vector lengths. */
+  /** Extensions that kernels are chosen by: half floats, dot and matrix products, vector lengths. */
   private static final List<String> FEATURES =
       Arrays.asList(
           "neon", "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme",

@@ -112,7 +112,8 @@ final class LoadedModel implements AutoCloseable {
       }
     }
     String name = type.name().toLowerCase(Locale.ROOT);
-    throw new ModelException(file, file + " has an " + what + " of " + name + ", which this app does not support");
+    String message = file + " has an " + what + " of " + name + ", which this app does not support";
+    throw new ModelException(file, message);
   }
 
   void run(ByteBuffer input, ByteBuffer output) throws ModelException {

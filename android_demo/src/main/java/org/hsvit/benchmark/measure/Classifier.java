@@ -82,7 +82,8 @@ public final class Classifier implements AutoCloseable {
   static double[] probabilities(float[] outputs) {
     double[] probabilities = new double[outputs.length];
     Arrays.setAll(probabilities, i -> outputs[i]);
-    if (Math.abs(Arrays.stream(probabilities).sum() - 1) > ROUNDING || Arrays.stream(probabilities).min().orElse(0) < 0) {
+    double total = Arrays.stream(probabilities).sum();
+    if (Math.abs(total - 1) > ROUNDING || Arrays.stream(probabilities).min().orElse(0) < 0) {
       double largest = outputs[Statistics.argmax(outputs)];
       Arrays.setAll(probabilities, i -> Math.exp(outputs[i] - largest));
       double sum = Arrays.stream(probabilities).sum();

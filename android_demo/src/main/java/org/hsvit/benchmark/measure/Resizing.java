@@ -3,11 +3,12 @@ package org.hsvit.benchmark.measure;
 import java.util.Arrays;
 
 /**
- * Resizes pictures bilinearly with antialiasing, bit for bit as Pillow does in training: {@code ImageOps.fit(image, size, BILINEAR)}.
+ * Resizes pictures bilinearly with antialiasing, bit for bit as Pillow does in training: {@code
+ * ImageOps.fit(image, size, BILINEAR)}.
  *
  * <p>A new pixel is a mean of the pixels that it covers, with the weights of a triangle filter; first along
- * rows, then along columns, in fixed point with 22 bits. (Pillow 13 starts with columns where a picture is much
- * taller than wide: some of its pixels differ by one level of 255.)
+ * rows, then along columns, in fixed point with 22 bits. (Pillow 13 starts with columns where a picture is
+ * much taller than wide: some of its pixels differ by one level of 255.)
  */
 public final class Resizing {
   private static final int BITS = 22;

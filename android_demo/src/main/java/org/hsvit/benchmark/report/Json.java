@@ -10,7 +10,7 @@ import org.json.JSONObject;
 public final class Json {
   private Json() {}
 
-  /** An object from alternating names and values; null becomes JSON's null, a collection or array an array. */
+  /** An object of alternating names and values; null becomes JSON's null, collections become arrays. */
   public static JSONObject object(Object... namesAndValues) {
     JSONObject object = new JSONObject();
     try {

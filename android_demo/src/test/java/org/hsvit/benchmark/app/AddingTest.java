@@ -167,7 +167,8 @@ public class AddingTest {
                 throw new IOException("the cloud is away");
               }
             });
-    assertEquals("net.tflite cannot be read.\nthe cloud is away", refusal((folder, names, range) -> null, uri));
+    String message = refusal((folder, names, range) -> null, uri);
+    assertEquals("net.tflite cannot be read.\nthe cloud is away", message);
   }
 
   /** Opens the first screen and picks two files there. */

@@ -8,7 +8,7 @@ import org.junit.Test;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 
-/** Opens a screen in several configurations: no text may be cut, and a screen reader must find all content. */
+/** Opens a screen in several configurations: no text may be cut, a screen reader must find all content. */
 public abstract class Looks {
   private final String name;
 

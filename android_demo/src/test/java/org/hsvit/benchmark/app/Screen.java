@@ -55,7 +55,7 @@ final class Screen {
     return text.toString();
   }
 
-  /** Texts that do not fit into their view, whose view does not fit into its parent, or with a broken word. */
+  /** Texts that do not fit into their view, or their view into its parent, and those with a broken word. */
   static List<String> cut(Activity activity) {
     List<String> cut = new ArrayList<>();
     for (View view : views(activity)) {

@@ -8,7 +8,7 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 
-/** Writes screenshots of a whole activity, with its scrolled content, to {@code target/screenshots/NAME.png}. */
+/** Writes an activity, with its scrolled content, to {@code target/screenshots/NAME.png}. */
 final class Screenshot {
   private Screenshot() {}
 

@@ -56,8 +56,8 @@ public class ReportWriterTest {
   }
 
   /**
-   * The report that Python's tests read: {@code tests/export/data/phone_report.json}. After an intended change,
-   * copy it there from target/.
+   * The report that Python's tests read: {@code tests/export/data/phone_report.json}. After an intended
+   * change, copy it there from target/.
    */
   @Test
   public void theReportIsTheOneThatPythonReads() throws Exception {
