@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import warnings
 
 import keras
 import pytest
@@ -28,3 +29,12 @@ def sharded(tmp_path_factory):
     folder, model = tmp_path_factory.mktemp("shards"), hsvits.small(groups=4)
     shard_files.write(hsvits.request(model, samples=4), 4, folder)
     return Sharded(folder / "manifest.json", *hsvit_keras.shard(model, 4))
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """The module `export.serving.engine`, whose import of Ray Serve gives deprecation warnings of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from export.serving import engine
+    return engine

@@ -49,9 +49,13 @@ def clock(monkeypatch):
     return clock
 
 
+@pytest.fixture(scope="module")
+def content():
+    return signatures.join({f"groups_{count}": adds(count) for count in (4, 8, 16)}, ["image"], ["logits"])
+
+
 @pytest.fixture
-def model(clock):
-    content = signatures.join({f"groups_{count}": adds(count) for count in (4, 8, 16)}, ["image"], ["logits"])
+def model(clock, content):
     return ElasticModel(content)
 
 
