@@ -87,6 +87,12 @@ def test_quantized_models_compute_as_much():
     assert count_multiply_adds(quantize_aware(model)) == count_multiply_adds(model)
 
 
+def test_normalization_of_pixels_counts_nothing():
+    assert count_multiply_adds(small_model("hsvit_tiny", mean=0.5)) == count_multiply_adds(
+        small_model("hsvit_tiny")
+    )
+
+
 def test_a_model_without_a_graph_is_refused():
     with pytest.raises(ValueError, match="has to be a Functional graph"):
         count_multiply_adds(keras.Model())

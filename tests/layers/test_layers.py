@@ -9,6 +9,7 @@ from hsvit_keras import layers
 RNG = np.random.default_rng(0)
 TOKENS = RNG.normal(size=(2, 5, 12)).astype("float32")
 GROUPED = RNG.normal(size=(2, 5, 3, 12)).astype("float32")
+MAPS = np.random.default_rng(1).normal(size=(2, 3, 4, 5)).astype("float32")
 
 # layer, its inputs
 LAYERS = {
@@ -24,6 +25,7 @@ LAYERS = {
     "first_token_of_groups": (layers.FirstToken(), [GROUPED]),
     "group_dropout": (layers.GroupDropout(0.5), [TOKENS]),
     "tile_tokens": (layers.TileTokens(13), [TOKENS]),
+    "nearest_upsampling": (layers.NearestUpsampling(3), [MAPS]),
     "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
     "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
     "softmax_attention_of_groups": (layers.SoftmaxAttention(3), [GROUPED[:, :1], GROUPED, 2 * GROUPED]),
@@ -106,6 +108,13 @@ def test_first_token(tokens):
 @pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
 def test_token_range(tokens, start, stop):
     np.testing.assert_array_equal(numpy(layers.TokenRange(start, stop)(tokens)), tokens[:, start:stop])
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_nearest_upsampling_repeats_pixels(size):
+    expected = MAPS.repeat(size, axis=1).repeat(size, axis=2)
+    np.testing.assert_array_equal(numpy(layers.NearestUpsampling(size)(MAPS)), expected)
+    np.testing.assert_array_equal(numpy(keras.layers.UpSampling2D(size)(MAPS)), expected)
 
 
 def test_two_class_tokens_keep_their_order():

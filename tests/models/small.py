@@ -31,6 +31,7 @@ SIZES = {
         "head_dims": (4, 4, 4),
     },
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
+    "UNet": {},
     "VisionTransformer": {**TOKENS, "patch_size": 4},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},
 }  # fmt: skip
@@ -100,9 +101,9 @@ def small_model(name, **overrides):
     return hsvit_keras.create_model(name, **settings)
 
 
-def grown_model(name):
-    """A small model whose class tokens and positions are as large as its other tokens, as trained."""
-    model = small_model(name)
+def grown_model(name, **overrides):
+    """`small_model` whose class tokens and positions are as large as its other tokens, as trained."""
+    model = small_model(name, **overrides)
     for layer in model.layers:
         if isinstance(layer, ClassToken | PositionEmbedding):
             rng = np.random.default_rng(0)

@@ -28,6 +28,9 @@ class Preset:
         return self.activations == "int8"
 
 
+# Types of an artifact's inputs and outputs; integers are for quantized activations.
+TENSOR_TYPES = ("float32", "uint8", "int8")
+
 PRESETS = {
     "float32": Preset("as trained", "float32", "float32", {"max_abs_diff": 2e-5}),
     "float16": Preset("half the size, computed in float32", "float16", "float32", {"cosine": 0.9999}),
