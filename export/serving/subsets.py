@@ -76,11 +76,9 @@ def choose(num_groups, size, draws, seed):
 
 def _class_tokens(model, dataset, samples):
     """The class tokens (images, groups, dim) of all groups, and the labels (images,)."""
-    if model.class_names and len(model.class_names) != len(dataset.class_names):
-        raise InputError(
-            f"{model.model} has {len(model.class_names)} classes, {dataset.name} has "
-            f"{len(dataset.class_names)}"
-        )
+    if model.class_names and model.class_names != tuple(dataset.class_names):
+        classes = ", ".join(model.class_names)
+        raise InputError(f"{model.model} has other classes than {dataset.name}: {classes}")
     inputs, labels = sample_inputs(dataset, samples, model.image_shape, model.input_range)
     order = np.argsort(sum(model.groups, ()))
     parts = [TFLiteModel(content).predict_only(inputs) for content in model.shards]
