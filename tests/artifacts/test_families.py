@@ -15,10 +15,11 @@ from tests.models import small
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
+from hsvit_keras.artifacts.presets import PRESETS
+
 import hsvit_keras
 from hsvit_keras.artifacts import comparison, tflite_conversion
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.quantized_layers import RoundedKernel
 from hsvit_keras.layers import ClassToken, PositionEmbedding

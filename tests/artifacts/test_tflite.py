@@ -13,10 +13,11 @@ import hsvit_keras
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
+from hsvit_keras.artifacts.presets import PRESETS
+
 from hsvit_keras.artifacts import comparison, tflite_conversion, writing
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.errors import InputError
 from tests.artifacts.conftest import DIGITS

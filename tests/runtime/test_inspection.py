@@ -369,7 +369,10 @@ def test_missing_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is empty"), (b"GIF89a, a picture", "is not a .tflite file: its bytes 4 to 8 are b'9a, ' instead of b'TFL3'")],
+    [
+        (b"", "is empty"),
+        (b"GIF89a, a picture", "is not a .tflite file: its bytes 4 to 8 are b'9a, ' instead of b'TFL3'"),
+    ],
 )
 def test_other_files(tmp_path, content, message):
     path = tmp_path / "other.tflite"
