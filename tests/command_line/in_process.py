@@ -1,6 +1,7 @@
 """Commands in the process of a test: no interpreter and no Keras have to start."""
 
 import sys
+import warnings
 
 import pytest
 from absl import flags
@@ -20,7 +21,9 @@ def call(command, *arguments):
             patch.setattr(sys, "argv", argv)  # where config files look for their values
             command.define_flags()
             flags.FLAGS.set_gnu_getopt(True)
-            _, *words = flags.FLAGS(argv)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="the load_module", category=DeprecationWarning)
+                _, *words = flags.FLAGS(argv)  # ml_collections reads config files in the old way
             return command.main(words)
     finally:
         for name in set(flags.FLAGS) - known:
