@@ -387,7 +387,7 @@ def test_every_cut_is_noticed():
 
     content = small()
     for length in range(8, len(content)):
-        with pytest.raises(ValueError, match=inspection._NO_FLATBUFFER):
+        with pytest.raises(ValueError, match=inspection._INVALID_FLATBUFFER):
             Interpreter(model_content=content[:length])
 
 
@@ -540,8 +540,8 @@ def test_command_fails_when_the_runtime_is_too_old(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: needs one .tflite file, beside options written --name=value; received []"),
-        (["a.tflite", "b.tflite"], "error: needs one .tflite file, beside options"),
+        ([], "error: needs one .tflite file; options are written --name=value; received []"),
+        (["a.tflite", "b.tflite"], "error: needs one .tflite file; options are written"),
         (["gone.tflite"], "error: there is no file gone.tflite"),
         (["setup.cfg"], "error: setup.cfg is not a .tflite file"),
     ],

@@ -185,7 +185,7 @@ def add_rearranging(g):
     reason = "XNNPACK supports float32 and int8, its type is int32"
     strided(reason, g.x(shape, **INT32), (1, 4, 4, 2), result=INT32)
 
-    for reason, size in ((None, 1), ("its size says -1 (to the end) instead of a number", -1)):
+    for reason, size in ((None, 1), ("its size is -1 (to the end) instead of a number", -1)):
         inputs = [g.x(shape), g.c([0] * 4, "int32"), g.c([size, 4, 4, 2], "int32")]
         g.add(reason, "SLICE", inputs, [(1, 4, 4, 2)], "SliceOptions")
 
