@@ -108,8 +108,9 @@ def fold_normalization(model):
         if type(layer) is layers.Rescaling and graph.is_called_once(layer) and not graph.is_output(layer):
             readers, is_padded = _convolutions_behind(layer, graph)
             if readers:
-                folded |= {reader.name: (layer, is_padded) for reader in readers}
-                kept[layer.name] = is_padded
+                shifts = is_padded and bool(_scale_and_offset(layer)[1].any())
+                folded |= {reader.name: (layer, shifts) for reader in readers}
+                kept[layer.name] = shifts
     if not folded:
         return model
 
@@ -119,9 +120,9 @@ def fold_normalization(model):
             return Shift(offset / scale, name=layer.name)
         if layer.name not in folded:
             return None
-        normalization, is_padded = folded[layer.name]
+        normalization, shifts = folded[layer.name]
         with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-        return with_bias, _normalized_weights(layer, normalization, is_padded)
+        return with_bias, _normalized_weights(layer, normalization, shifts)
 
     def call(layer, *args, **kwargs):
         gone = layer.name in kept and not kept[layer.name]
@@ -146,11 +147,12 @@ def _convolutions_behind(normalization, graph):
     return found, is_padded
 
 
-def _normalized_weights(convolution, normalization, is_padded):
+def _normalized_weights(convolution, normalization, shifts):
+    """The weights of a convolution that reads pixels; what a `Shift` adds is not in its bias."""
     kernel, *bias = convolution.get_weights()
     scale, offset = _scale_and_offset(normalization)
     bias = bias[0] if bias else np.zeros(kernel.shape[-1], kernel.dtype)
-    if not is_padded:
+    if not shifts:
         bias = bias + np.einsum("hwio,i->o", kernel.astype("float64"), offset).astype(kernel.dtype)
     return [(kernel * scale[:, np.newaxis]).astype(kernel.dtype), bias]
 
