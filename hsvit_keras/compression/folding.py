@@ -36,7 +36,8 @@ def fold_batch_norm(model):
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
 
     Returns:
-        A `keras.Model` with the same layer names, less those of the folded normalizations.
+        A `keras.Model` with the same layer names, less those of the folded normalizations; the model itself
+        if there is nothing to fold.
 
     Raises:
         ValueError: `model` has no graph that could be followed.
@@ -46,6 +47,8 @@ def fold_batch_norm(model):
         graph.producers(norm)[0].name: norm for norm in graph.model.layers if _is_foldable(norm, graph)
     }
     folded = {norm.name for norm in norm_behind.values()}
+    if not folded:
+        return model
 
     def replace(layer):
         if layer.name in norm_behind:
