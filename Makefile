@@ -11,7 +11,7 @@ IN_VENV := $(VENV)/bin/python
 COMMA := ,
 EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
-ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite)
+ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite $(RUN)/best.onnx)
 
 .PHONY: demo apk test test-slow lint setup setup-mediapipe clean
 .DELETE_ON_ERROR:
@@ -21,15 +21,16 @@ demo: setup
 	@mkdir -p $(RUN)
 	$(IN_VENV) -m training.train --config=training/configs/digits.py --workdir=$(RUN)
 	@for preset in $(PRESETS); do \
-		$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=$$preset --pixels \
+		$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=$$preset \
 			--samples=355 --output=$(RUN)/$$preset.tflite || exit 1; \
 	done
-	@$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=int8 --calibration_data=digits --pixels \
+	@$(IN_VENV) -m export.tflite --model=$(RUN)/best.keras --preset=int8 --calibration_data=digits \
 		--samples=355 --output=$(RUN)/int8.tflite
 	$(IN_VENV) -m training.compress --model=$(RUN)/best.keras --config=training/configs/compress_digits.py \
 		--output=$(RUN)/small.keras
-	@$(IN_VENV) -m export.tflite --model=$(RUN)/small.keras --preset=int8 --pixels \
+	@$(IN_VENV) -m export.tflite --model=$(RUN)/small.keras --preset=int8 \
 		--samples=355 --output=$(RUN)/small_int8.tflite
+	@$(IN_VENV) -m export.onnx --model=$(RUN)/best.keras --samples=355 --output=$(RUN)/best.onnx
 	@$(IN_VENV) -m export.benchmark --original=$(RUN)/best.keras --mobile=$(ARTIFACTS) --images=0 \
 		--output=$(RUN)/benchmark.json
 	@if command -v qemu-aarch64 > /dev/null && command -v aarch64-linux-gnu-gcc > /dev/null; then \
@@ -40,7 +41,7 @@ demo: setup
 
 # The app's runtime is older than this machine's, so the artifacts are made for it anew.
 APP := $(RUN)/app
-FOR_APP := $(IN_VENV) -m export.tflite --pixels --runtime=2.16 --samples=355
+FOR_APP := $(IN_VENV) -m export.tflite --runtime=2.16 --samples=355
 APK := android_demo/target/hsvit-benchmark.apk
 MAVEN := mvn --quiet --batch-mode --file android_demo/pom.xml
 ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner
@@ -66,12 +67,12 @@ $(RUN)/small.keras:
 	$(MAKE) demo
 
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
-COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/training
+COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/tasks tests/training
 
 test: setup
 	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m "not slow" tests
 	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow and not once" $(COMPUTING) \
-		--ignore=tests/checkpoints/test_reading.py --ignore=tests/training/data
+		--ignore=tests/checkpoints/test_reading.py
 	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
 		echo "the Android app's tests"; $(MAVEN) test; \
 	else \

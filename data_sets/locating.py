@@ -1,5 +1,7 @@
 """Where the official files of a set are, or the one error that they are missing."""
 
+from hsvit_runtime.errors import MissingFileError
+
 
 def find_folder(data_dir, name, marker):
     """Finds a set's folder, whether `data_dir` holds it or is it.
@@ -30,7 +32,7 @@ def missing(title, data_dir, expected, source):
         source: who publishes the set.
 
     Returns:
-        A FileNotFoundError to raise.
+        A MissingFileError to raise.
     """
     if data_dir is None:
         looked = "because no data_dir was given (--data_dir=DIR)"
@@ -38,4 +40,4 @@ def missing(title, data_dir, expected, source):
         looked = f"in {data_dir}, a folder that does not exist"
     else:
         looked = f"in {data_dir}"
-    return FileNotFoundError(f"{title} was not found {looked}: expected {expected}. Source: {source}")
+    return MissingFileError(f"{title} was not found {looked}: expected {expected}. Source: {source}")

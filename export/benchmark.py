@@ -12,7 +12,6 @@ import pathlib
 from absl import flags
 
 from command_line import commands, model_data
-from export.benchmarking import comparing, table
 from hsvit_runtime import SUFFIXES, files
 from measuring import official_tools
 
@@ -34,6 +33,9 @@ def define_flags():
 
 
 def main(_):
+    commands.import_keras()
+    from export.benchmarking import comparing, table
+
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
         if any(path.suffix in (".keras", *SUFFIXES) for path in paths):

@@ -10,7 +10,6 @@ mobile artifact have to be LiteRT's on this machine. The format of `bundle.json`
 from absl import flags
 
 from command_line import commands, model_data
-from export.bundles import writing
 
 FLAGS = flags.FLAGS
 
@@ -20,11 +19,13 @@ def define_flags():
     flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.", required=True)
     flags.DEFINE_string("output", None, "Folder to write; an older bundle is replaced.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("images", 50, "How many images.", lower_bound=1, upper_bound=writing.MOST_IMAGES)
+    flags.DEFINE_integer("images", 50, "How many images.", lower_bound=1, upper_bound=1000)
     flags.DEFINE_string("name", None, "How the app calls the bundle; 'MODEL on DATA' by default.")
 
 
 def main(_):
+    from export.bundles import writing
+
     bundle = writing.write(
         writing.Request(
             original=FLAGS.original,

@@ -10,8 +10,6 @@ interrupted run goes on; --again looks at them anew.
 from absl import flags
 
 from command_line import commands
-from export.cataloguing import models_table
-from hsvit_keras.backends import require_backend
 
 FLAGS = flags.FLAGS
 
@@ -25,6 +23,9 @@ def define_flags():
 
 
 def main(_):
+    from export.cataloguing import models_table
+    from hsvit_keras.backends import require_backend
+
     require_backend("tensorflow")
     models_table.write(FLAGS.output, FLAGS.models, again=FLAGS.again, blocks=FLAGS.blocks, runs=FLAGS.runs)
 

@@ -11,9 +11,6 @@ from absl import flags
 
 from command_line import commands
 from export.converting import options
-from export.sharding import elastic_file
-from hsvit_keras.artifacts.writing import in_float32
-from hsvit_keras.model_files import load_model
 
 FLAGS = flags.FLAGS
 
@@ -25,6 +22,10 @@ def define_flags():
 
 
 def main(_):
+    from export.sharding import elastic_file
+    from hsvit_keras.artifacts.writing import in_float32
+    from hsvit_keras.model_files import load_model
+
     groups = commands.integers("groups", FLAGS.groups)
     request = options.parts_request(in_float32(load_model(FLAGS.model)))
     report = elastic_file.write(request, groups, FLAGS.output)

@@ -7,9 +7,7 @@ from absl import flags
 
 from command_line import commands
 from export.converting import options, summary
-from hsvit_keras import to_onnx
-from hsvit_keras.artifacts.presets import ONNX_PRESETS
-from hsvit_keras.model_files import load_model
+from hsvit_runtime.presets import ONNX_PRESETS
 
 FLAGS = flags.FLAGS
 _OPSET = 17
@@ -26,6 +24,9 @@ def define_flags():
 
 
 def main(_):
+    from hsvit_keras import to_onnx
+    from hsvit_keras.model_files import load_model
+
     model = load_model(FLAGS.model)
     report = to_onnx(
         model,

@@ -92,12 +92,12 @@ def _bundle():
         yield FLAGS.bundle
         return
     commands.import_keras()
-    from export import bundle
+    from export.bundles import writing
 
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
         print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of its data set")
-        bundle.write(bundle.Request(FLAGS.original, FLAGS.mobile, str(made)))
+        writing.write(writing.Request(FLAGS.original, FLAGS.mobile, str(made)))
         yield made
 
 
@@ -157,13 +157,13 @@ def _pull():
 
 def _show():
     """Prints the numbers of the report and writes its page, together with other results in its folder."""
-    from export import benchmark, report
-    from export.page import run_folder
+    from export.benchmarking.table import table
+    from export.page import building, run_folder
 
     output = pathlib.Path(FLAGS.output)
     found = run_folder.read_run(output.parent, benchmarks=[output])
-    print(benchmark.table(found.benchmarks[0]))
-    report.write(found, output.with_suffix(".html"))
+    print(table(found.benchmarks[0]))
+    building.write(found, output.with_suffix(".html"))
 
 
 if __name__ == "__main__":

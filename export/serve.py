@@ -1,4 +1,4 @@
-"""Serves an HSViT whose shards are spread over nodes, and keeps answering when some are lost.
+"""Serves an HSViT whose shards are spread over nodes, also while some of the nodes are lost.
 
     python -m export.serve --manifest=DIR/manifest.json --num_nodes=4 [--deadline_ms=50] [--port=8000]
     curl --data-binary @picture.png -H "Content-Type: image/png" http://127.0.0.1:8000/classify
@@ -25,7 +25,7 @@ FLAGS = flags.FLAGS
 def define_flags():
     flags.DEFINE_string("manifest", None, "manifest.json of python -m export.shards.", required=True)
     flags.DEFINE_integer("num_nodes", 4, "Processes that hold the shards.", lower_bound=1)
-    flags.DEFINE_float("deadline_ms", 50.0, "How long an answer waits for nodes.", lower_bound=1.0)
+    flags.DEFINE_float("deadline_ms", 50.0, "How long a request waits for nodes.", lower_bound=1.0)
     flags.DEFINE_string("host", "127.0.0.1", "Address to listen on; 0.0.0.0 for all of this machine.")
     flags.DEFINE_integer("port", 8000, "Port to listen on.", lower_bound=1, upper_bound=65535)
     flags.DEFINE_string("address", None, "A running cluster of Ray, such as auto or 10.0.0.1:6379.")
@@ -37,26 +37,38 @@ def define_flags():
 def main(_):
     engine = _engine()
     shards = manifest.read(FLAGS.manifest)
-    settings = {"num_nodes": FLAGS.num_nodes, "deadline": FLAGS.deadline_ms / 1e3}
-    place = {"host": FLAGS.host, "port": FLAGS.port, "address": FLAGS.address}
     print(f"starting {FLAGS.num_nodes} node(s) for {shards.model}, {len(shards.shards)} shard(s)", flush=True)
-    out = sys.stdout
-    with engine.running(shards, **settings, **place) as url:
+    stdout = sys.stdout  # which is redirected while Ray runs
+    with engine.running(
+        shards,
+        num_nodes=FLAGS.num_nodes,
+        deadline=FLAGS.deadline_ms / 1e3,
+        host=FLAGS.host,
+        port=FLAGS.port,
+        address=FLAGS.address,
+    ) as url:
         if FLAGS.bench:
-            rows = bench.measure(url, shards.input.shape[1:], FLAGS.seconds)
+            rows = bench.measure(url, shards.image_shape, FLAGS.seconds)
         else:
-            _serve_until_interrupted(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", out)
+            _wait_for_interrupt(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", stdout)
     if FLAGS.bench:
-        report = {"model": shards.model, "preset": shards.preset, "num_shards": len(shards.shards)}
-        report |= {"num_nodes": FLAGS.num_nodes, "deadline_ms": FLAGS.deadline_ms}
-        files.write_json(FLAGS.output, {**report, "device": device.describe(), "rows": rows})
+        report = {
+            "model": shards.model,
+            "preset": shards.preset,
+            "num_shards": len(shards.shards),
+            "num_nodes": FLAGS.num_nodes,
+            "deadline_ms": FLAGS.deadline_ms,
+            "device": device.describe(),
+            "rows": rows,
+        }
+        files.write_json(FLAGS.output, report)
         print(f"{bench.table(rows)}\nwrote {FLAGS.output}")
     else:
         print("stopped")
 
 
 def _engine():
-    """`serving.engine`, which needs Ray."""
+    """The module `serving.engine`, which needs Ray."""
     try:
         from export.serving import engine
     except ModuleNotFoundError as error:
@@ -68,10 +80,9 @@ def _engine():
     return engine
 
 
-def _serve_until_interrupted(announcement, out):
-    # Who reads the announcement may press Ctrl-C at once.
-    with contextlib.suppress(KeyboardInterrupt):
-        print(announcement, file=out, flush=True)
+def _wait_for_interrupt(announcement, stdout):
+    with contextlib.suppress(KeyboardInterrupt):  # which may come as soon as the announcement is read
+        print(announcement, file=stdout, flush=True)
         while True:
             signal.pause()
 

@@ -14,9 +14,6 @@ from absl import flags
 
 from command_line import commands
 from export.converting import options, summary
-from export.sharding import shard_files
-from hsvit_keras.artifacts.writing import in_float32
-from hsvit_keras.model_files import load_model
 from hsvit_runtime import files
 
 FLAGS = flags.FLAGS
@@ -29,6 +26,10 @@ def define_flags():
 
 
 def main(_):
+    from export.sharding import shard_files
+    from hsvit_keras.artifacts.writing import in_float32
+    from hsvit_keras.model_files import load_model
+
     counts = commands.integers("num_shards", FLAGS.num_shards)
     folder, request = pathlib.Path(FLAGS.output), options.parts_request(in_float32(load_model(FLAGS.model)))
     if len(counts) == 1:

@@ -11,7 +11,6 @@ of a model are timed in turn, in one run, against the original's float32. Beside
 from absl import flags
 
 from command_line import commands
-from export.studying import study_artifacts
 
 FLAGS = flags.FLAGS
 
@@ -24,6 +23,8 @@ def define_flags():
 
 
 def main(_):
+    from export.studying import study_artifacts
+
     report = study_artifacts.study(FLAGS.study, FLAGS.data_dir, blocks=FLAGS.blocks, runs=FLAGS.runs)
     print(study_artifacts.table(report))
     for one in report["refused"]:

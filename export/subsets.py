@@ -19,11 +19,11 @@ FLAGS = flags.FLAGS
 def define_flags():
     flags.DEFINE_list("manifests", None, "manifest.json files of python -m export.shards.", required=True)
     flags.DEFINE_string("output", "subsets.json", "JSON file to write.")
-    flags.DEFINE_string("data", None, "Data set whose test part is classified; the models' own by default.")
-    flags.DEFINE_string("data_dir", None, "Folder of that data set.")
-    flags.DEFINE_integer("samples", 1000, "How many of its images, at most.", lower_bound=1)
+    flags.DEFINE_string("data", None, "Data set whose test part is used; by default the first model's own.")
+    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    flags.DEFINE_integer("samples", 1000, "Images of it, at most.", lower_bound=1)
     flags.DEFINE_integer("draws", 10, "Subsets for each number of groups, at most.", lower_bound=1)
-    flags.DEFINE_integer("seed", 0, "Decides which subsets.", lower_bound=0)
+    flags.DEFINE_integer("seed", 0, "Seed of the random choice of subsets.", lower_bound=0)
 
 
 def main(_):

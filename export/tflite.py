@@ -7,10 +7,8 @@ from absl import flags
 
 from command_line import commands
 from export.converting import options, summary
-from hsvit_keras import to_tflite
-from hsvit_keras.artifacts.tflite_conversion import TYPES
-from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import TENSOR_TYPES
 
 FLAGS = flags.FLAGS
 
@@ -19,8 +17,8 @@ def define_flags():
     options.define_flags()
     options.define_preset_flags()
     flags.DEFINE_integer("batch", 1, "Samples at a time; 0 for any number.", lower_bound=0)
-    flags.DEFINE_enum("input_type", "float32", TYPES, "For int8: the type of the input.")
-    flags.DEFINE_enum("output_type", "float32", TYPES, "For int8: the type of the outputs.")
+    flags.DEFINE_enum("input_type", "float32", TENSOR_TYPES, "For int8: the type of the input.")
+    flags.DEFINE_enum("output_type", "float32", TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", None, "Put a softmax behind the logits; the default for classifiers.")
     flags.DEFINE_bool("logits", False, "Keep the logits of a classifier.")
     flags.DEFINE_string("author", None, "Author, for the file's metadata.")
@@ -28,6 +26,9 @@ def define_flags():
 
 
 def main(_):
+    from hsvit_keras import to_tflite
+    from hsvit_keras.model_files import load_model
+
     if FLAGS.logits and FLAGS.probabilities:
         raise InputError("--logits and --probabilities exclude each other")
     model = load_model(FLAGS.model)

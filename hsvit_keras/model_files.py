@@ -4,6 +4,8 @@ import pathlib
 import re
 import zipfile
 
+import keras
+
 from hsvit_runtime.errors import InputError, MissingFileError
 
 
@@ -17,13 +19,9 @@ def load_model(path):
         A `keras.Model`.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is no `.keras` file, is damaged or needs classes that are not registered.
+        MissingFileError: there is no such file.
+        InputError: the file is no `.keras` file, is damaged or needs classes that are not registered.
     """
-    import keras
-
-    import hsvit_keras  # noqa: F401 -- registers the classes that saved models name
-
     path = pathlib.Path(path)
     if not path.is_file():
         raise MissingFileError(f"there is no model file {path}")

@@ -1,4 +1,4 @@
-"""`.onnx` files in ONNX Runtime, on the CPU."""
+"""Runs `.onnx` files by ONNX Runtime on the CPU."""
 
 import json
 import pathlib
@@ -7,43 +7,47 @@ import time
 import numpy as np
 
 from hsvit_runtime.description import Description
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import InputError, MissingPackageError
 from hsvit_runtime.runnable import Runnable, Tensor
 
 DESCRIPTION = "hsvit_description"  # the file's metadata property that holds a `Description` as JSON
 
 
 class OnnxModel(Runnable):
-    """An `.onnx` file that is run.
+    """An `.onnx` file, loaded by ONNX Runtime.
 
     Args:
         path_or_content: path of the file, or its bytes.
-        threads: int, CPU threads to ask for.
+        threads: int, number of CPU threads.
 
     Raises:
-        InputError: ONNX Runtime does not load the file.
+        InputError: ONNX Runtime does not load the file, or not all inputs and outputs are numbers.
+        MissingPackageError: ONNX Runtime is not installed.
     """
 
     def __init__(self, path_or_content, *, threads=1):
-        import onnxruntime
-
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise MissingPackageError("running .onnx files needs: pip install onnxruntime") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
+        # Keeps sums of 8-bit products from overflowing on x86 processors without VNNI.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        name = "the file" if isinstance(path_or_content, bytes) else pathlib.Path(path_or_content)
         given = path_or_content if isinstance(path_or_content, bytes) else str(path_or_content)
         start = time.perf_counter()
         try:
             self._session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the package has a dozen classes for what it refuses
-            name = "the file" if isinstance(given, bytes) else pathlib.Path(given)
+        except Exception as error:  # ONNX Runtime's error classes have no common base
             raise InputError(
                 f"{name} does not load in ONNX Runtime: {' '.join(str(error).split())[:300]}"
             ) from error
         self.init_ms = 1e3 * (time.perf_counter() - start)
-        self.inputs = tuple(map(_tensor, self._session.get_inputs()))
-        self.outputs = tuple(map(_tensor, self._session.get_outputs()))
-        properties = self._session.get_modelmeta().custom_metadata_map
-        self.description = Description.from_json(json.loads(properties.get(DESCRIPTION, "{}")))
+        self.inputs = tuple(_tensor(argument, name) for argument in self._session.get_inputs())
+        self.outputs = tuple(_tensor(argument, name) for argument in self._session.get_outputs())
+        self.description = _description(self._session.get_modelmeta().custom_metadata_map, name)
         self.runtime = {"name": "ONNX Runtime", "version": onnxruntime.__version__}
         self.threads_used = threads
 
@@ -52,8 +56,18 @@ class OnnxModel(Runnable):
         return dict(zip(names, self._session.run(names, inputs), strict=True))
 
 
-def _tensor(argument):
-    name = argument.type.removeprefix("tensor(").removesuffix(")")
-    dtype = np.dtype({"float": "float32", "double": "float64", "bool": "bool"}.get(name, name))
+def _tensor(argument, name):
+    kind = argument.type.removeprefix("tensor(").removesuffix(")")
+    try:
+        dtype = np.dtype({"float": "float32", "double": "float64"}.get(kind, kind))
+    except TypeError as error:
+        raise InputError(f"{argument.name!r} of {name} is no tensor of numbers: {argument.type}") from error
     shape = tuple(size if isinstance(size, int) else None for size in argument.shape)
     return Tensor(argument.name, shape, dtype)
+
+
+def _description(properties, name):
+    try:
+        return Description.from_json(json.loads(properties.get(DESCRIPTION, "{}")))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"{name} has a description that is damaged: {error}") from error

@@ -3,7 +3,6 @@
 Its format is `benchmark.schema.json`; the Android app writes the same.
 """
 
-import dataclasses
 import json
 import pathlib
 
@@ -59,13 +58,7 @@ def describe_task(task):
     Returns:
         dict `{name, metric, agreement}`.
     """
-    if task is None:
-        return {"name": "tensors", "metric": None, "agreement": None}
-    return {"name": task.name, "metric": _plain(task.metric), "agreement": _plain(task.agreement)}
-
-
-def _plain(measure):
-    return None if measure is None else dataclasses.asdict(measure)
+    return {"name": "tensors", "metric": None, "agreement": None} if task is None else task.to_json()
 
 
 def ratio(original, mobile):

@@ -1,4 +1,4 @@
-"""Saved models, and what stands beside them."""
+"""Saved models."""
 
 import keras
 import pytest
@@ -46,29 +46,3 @@ def test_missing_and_other_files(tmp_path):
     (tmp_path / "m.h5").touch()
     with pytest.raises(ValueError, match=r"saved by Keras ends in \.keras"):
         model_files.load_model(tmp_path / "m.h5")
-
-
-def test_what_stands_beside(tmp_path):
-    model = tmp_path / "m.keras"
-    assert model_files.normalization_beside(model) == (0.0, 1.0)
-    assert model_files.labels_beside(model) is None
-    for foreign in ("no JSON", "[1]", '{"mean": 1}', '{"std": 1}'):
-        (tmp_path / "config.json").write_text(foreign)
-        assert model_files.normalization_beside(model) == (0.0, 1.0)
-    (tmp_path / "config.json").write_text('{"mean": [0.1, 0.2, 0.3], "std": 0.5}')
-    (tmp_path / "labels.txt").touch()
-    assert model_files.normalization_beside(model) == ([0.1, 0.2, 0.3], 0.5)
-    assert model_files.labels_beside(model) == tmp_path / "labels.txt"
-
-
-@pytest.mark.parametrize(
-    ("mean", "std"), [(0.0, 0.0), (0.0, -1.0), ([0.0, 0.0], 1.0), (0.0, [1.0, 1.0]), (None, 1.0), ("a", 1.0)]
-)
-def test_wrong_normalization(mean, std):
-    with pytest.raises(ValueError, match="3 channels, std above 0"):
-        model_files.check_normalization(mean, std, 3)
-
-
-def test_right_normalization():
-    for mean, std in ((0.0, 1.0), ([0.1], [0.2]), ([0.1, 0.2, 0.3], 1.0)):
-        model_files.check_normalization(mean, std, 3)

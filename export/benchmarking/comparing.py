@@ -11,11 +11,12 @@ import sys
 import numpy as np
 
 from command_line import commands, model_data
-from data_sets import load_dataset, model_inputs
+from data_sets import load_dataset, sample_images
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
 from hsvit_keras.tasks import task_of
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.pixels import in_range
 from measuring import benchmark_report, device, latency_statistics, timing
 
 TIMED_SAMPLES = 8
@@ -64,9 +65,8 @@ def measure(
     task = task_of(told, [tensor.shape for tensor in models[0].outputs])
     dataset = load_dataset(model_data.data_set_of(told, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
-    pixels, labels = model_inputs.sample_inputs(
-        dataset, samples or len(dataset), models[0].inputs[0].shape[1:], (0, 255)
-    )
+    count = min(samples or len(dataset), len(dataset))
+    pixels, labels = sample_images(dataset, count, image_shape=models[0].inputs[0].shape[1:])
     given = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
@@ -79,7 +79,7 @@ def measure(
     )
     other_load_cores = other_load.cores()
     outputs = [_outputs(model, inputs) for model, inputs in zip(models, given, strict=True)]
-    fit = model_inputs.labels_fit(dataset, told.class_names, models[0].outputs[0].shape[-1])
+    fit = dataset.labels_fit(told.class_names, models[0].outputs[0].shape[-1])
     finite = [_finite_samples(each) for each in outputs]
     return benchmark_report.assemble(
         tool={"name": "export.benchmark", "version": _version("hsvit-keras")},
@@ -138,7 +138,7 @@ def _range_of(name, model, asked):
 def _inputs(model, pixels, limits):
     """The tensors of each sample, as a list of dicts for `run`."""
     (name,) = [tensor.name for tensor in model.inputs]
-    values = model_inputs.in_range(pixels, limits)
+    values = in_range(pixels, limits)
     return [model.quantize({name: values[i : i + 1]}) for i in range(len(values))]
 
 

@@ -1,7 +1,7 @@
 """The main numbers of a benchmark report as text."""
 
 from command_line.tables import table as text_table
-from hsvit_keras.tasks import Measure
+from hsvit_runtime.measure import Measure
 
 
 def table(report):

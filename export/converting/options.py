@@ -3,11 +3,9 @@
 from absl import flags
 
 from command_line import model_data
-from data_sets import load_dataset, model_inputs
-from export.sharding.requests import Request
-from hsvit_keras.artifacts import PRESETS, Samples
-from hsvit_keras.layers.model_description import description_of
+from data_sets import load_dataset, sample_images
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import PRESETS
 
 FLAGS = flags.FLAGS
 
@@ -38,6 +36,9 @@ def define_calibration_flags():
 
 def parts_request(model):
     """The `export.sharding.requests.Request` of the command line, for a model that is cut into parts."""
+    from export.sharding.requests import Request
+    from hsvit_keras.layers.model_description import description_of
+
     return Request(
         model,
         samples_for(model, FLAGS.samples),
@@ -55,10 +56,13 @@ def samples_for(model, count):
         model: `keras.Model` with one image input.
         count: int.
     """
+    from hsvit_keras.artifacts import Samples
+    from hsvit_keras.layers.model_description import description_of
+
     description = description_of(model)
     dataset = load_dataset(model_data.data_set_of(description, FLAGS.data), "test", FLAGS.data_dir)
     inputs, labels = _inputs(dataset, model, count)
-    fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
+    fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
     return Samples(inputs, labels if fit else None, dataset.name)
 
 
@@ -72,9 +76,12 @@ def calibration_for(model):
 
 
 def _inputs(dataset, model, count):
+    from hsvit_keras.layers.model_description import description_of
+
     check_takes_images(model)
     limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
-    return model_inputs.sample_inputs(dataset, count, model.inputs[0].shape[1:], limits)
+    shape = model.inputs[0].shape[1:]
+    return sample_images(dataset, min(count, len(dataset)), image_shape=shape, input_range=limits)
 
 
 def check_takes_images(model):

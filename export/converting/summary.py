@@ -1,6 +1,6 @@
 """The few lines that a conversion prints."""
 
-from hsvit_keras.tasks import TASKS
+from hsvit_runtime.measure import Measure
 
 
 def lines(output, report):
@@ -31,10 +31,10 @@ def parity(report):
     data = found["data"] or "random inputs"
     text = f"  outputs against Keras on {found['samples']} samples of {data}: "
     text += f"largest difference {found['max_abs_diff']:.2g}, cosine {found['cosine']:.6f}"
-    measures = (task.agreement for task in TASKS.values() if task.agreement)
-    for measure in {measure.name: measure for measure in measures}.values():
-        if measure.name in found:
-            text += f", {measure.title.lower()} {measure.format(found[measure.name])}"
+    agreement = report["task"]["agreement"]
+    if agreement:
+        measure = Measure(**agreement)
+        text += f", {measure.title.lower()} {measure.format(found[measure.name])}"
     return text
 
 

@@ -1,7 +1,7 @@
-"""The figures of a report, for a page that is read in the light and in the dark, on a desk and on a phone.
+"""The figures of a report, for a page that is read in light and dark mode, on a desk and on a phone.
 
-A figure is drawn in the light colours below. In its SVG each of them becomes a CSS variable, which the
-page sets. Figures are drawn for a phone's width; a wide page shows several side by side.
+A figure is drawn in the light colours of `command_line.plots`. In its SVG each of them becomes a CSS
+variable, which the page sets. Figures are drawn for a phone's width; a wide page shows several side by side.
 """
 
 import io
@@ -10,63 +10,7 @@ import re
 
 import numpy as np
 
-# Each is readable on white, and they differ in lightness too.
-COLOURS = {
-    "ink": "#1f2328",
-    "rule": "#d1d9e0",
-    "series0": "#0b5fb0",
-    "series1": "#b35900",
-    "series2": "#1a7f4b",
-    "series3": "#8250df",
-    "series4": "#a40e26",
-    "series5": "#00707a",
-}
-_SERIES = list(COLOURS.values())[2:]
-_MARKERS = "osD^vP"
-_SIZE = (4.2, 2.8)  # inches
-_STYLE = {
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "figure.facecolor": "none",
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "report",
-    "grid.color": COLOURS["rule"],
-    **dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLOURS["ink"]
-    ),
-}
-
-
-def style():
-    """The context that figures are drawn and saved in."""
-    import matplotlib
-
-    return matplotlib.rc_context(_STYLE)
-
-
-def looks(names):
-    """A colour and a marker for each name, the same wherever the name is drawn.
-
-    Args:
-        names: iterable of str, possibly repeated.
-
-    Returns:
-        dict from name to (colour, marker).
-    """
-    # From the seventh name on, colours come again with other markers.
-    given = ((index % 6, (index + index // 6) % 6) for index in itertools.count())
-    return {
-        name: (_SERIES[colour], _MARKERS[marker])
-        for name, (colour, marker) in zip(dict.fromkeys(names), given, strict=False)
-    }
+from command_line.plots import COLOURS, SERIES, SIZE, new_figure
 
 
 def curves(title, lines, *, percent=False):
@@ -83,7 +27,7 @@ def curves(title, lines, *, percent=False):
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     figure, axes = _figure(title)
-    for (name, (epochs, values)), colour, dashes in zip(lines.items(), _SERIES, ("-", "--"), strict=False):
+    for (name, (epochs, values)), colour, dashes in zip(lines.items(), SERIES, ("-", "--"), strict=False):
         axes.plot(epochs, values, dashes, color=colour, label=name, marker="." if len(epochs) < 3 else None)
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -132,28 +76,28 @@ def latencies(title, models, looks):
     return figure
 
 
-def scatter(title, points, looks, *, x_label, y_label):
+def scatter(title, points, looks, *, x_label, measure):
     """One mark a model; the legend below names them.
 
     Args:
         title: str.
-        points: list of (name, x, share); share is shown as a percentage.
+        points: list of (name, x, value of the measure).
         looks: dict from a name to (colour, marker).
         x_label: str, with its unit.
-        y_label: str.
+        measure: `hsvit_runtime.measure.Measure`.
 
     Returns:
         matplotlib Figure.
     """
     from matplotlib.ticker import PercentFormatter
 
-    figure, axes = _figure(title, height=_SIZE[1] + 0.18 * len(points))
-    for name, x, share in points:
+    figure, axes = _figure(title, height=SIZE[1] + 0.18 * len(points))
+    for name, x, value in points:
         colour, marker = looks[name]
         # Hollow, so that two models in one place are both seen.
         axes.plot(
             x,
-            share,
+            value,
             marker,
             color=colour,
             label=_short(name),
@@ -161,21 +105,20 @@ def scatter(title, points, looks, *, x_label, y_label):
             fillstyle="none",
             markeredgewidth=2,
         )
-    shares = [share for _, _, share in points]
-    room = max(0.01, 0.2 * (max(shares) - min(shares)))
-    axes.set_ylim(min(shares) - room, max(shares) + room)
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    values = [value for _, _, value in points]
+    room = max(0.01, 0.2 * (max(values) - min(values)))
+    axes.set_ylim(min(values) - room, max(values) + room)
+    if measure.is_share:
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set_ylabel(measure.title.lower())
     _log_if_wide(axes, [x for _, x, _ in points])
     figure.legend(loc="outside lower left")
     return figure
 
 
-def _figure(title, height=_SIZE[1]):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_SIZE[0], height), layout="constrained")
+def _figure(title, height=SIZE[1]):
+    figure = new_figure((SIZE[0], height))
     axes = figure.subplots()
     axes.set_title(title)
     return figure, axes
@@ -198,13 +141,6 @@ def _log_if_wide(axes, values):
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(left=0)
-
-
-def as_png(figure):
-    """The figure in the light colours, as bytes of a PNG."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=200, facecolor="white")
-    return buffer.getvalue()
 
 
 def as_svg(figure, name):

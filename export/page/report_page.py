@@ -3,6 +3,7 @@
 Every text from a file is escaped where it enters the page: in `_text`, which all others go through.
 """
 
+import base64
 import html
 import pathlib
 import string
@@ -53,6 +54,13 @@ def figure(svg, caption, description):
     """A figure with a caption, and a description for those who do not see it."""
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{_text(description)}"', 1)
     return f"<figure>{svg}<figcaption>{_text(caption)}</figcaption></figure>"
+
+
+def picture(png, caption):
+    """A PNG, as its bytes, with a caption."""
+    source = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    image = f'<img src="{source}" alt="{_text(caption)}">'
+    return f"<figure>{image}<figcaption>{_text(caption)}</figcaption></figure>"
 
 
 def figures(parts):

@@ -17,6 +17,7 @@ class Run:
         config: dict of config.json, None if it is missing.
         summary: dict of summary.json, which a finished training leaves; None if it is missing.
         metrics: list of dicts, the lines of metrics.jsonl, one an epoch.
+        samples: bytes of samples.png, test samples with what the model makes of them; None if missing.
         artifacts: list of converters' reports, each with the artifact's file `name`.
         benchmarks: list of benchmark reports.
         costs: list of reports of `export.arm_cost`.
@@ -27,6 +28,7 @@ class Run:
     config: dict | None
     summary: dict | None
     metrics: list
+    samples: bytes | None
     artifacts: list
     benchmarks: list
     costs: list
@@ -67,6 +69,7 @@ def read_run(workdir, *, exports=None, benchmarks=None):
         config=found.get(workdir / "config.json"),
         summary=found.get(workdir / "summary.json"),
         metrics=_read_all(_read_json_lines, metrics, skipped).get(workdir / "metrics.jsonl", []),
+        samples=_bytes(workdir / "samples.png"),
         artifacts=[
             {**content, "name": content["artifact"]}
             for content in described.values()
@@ -87,6 +90,10 @@ def read_run(workdir, *, exports=None, benchmarks=None):
             )
         )
     return run
+
+
+def _bytes(path):
+    return path.read_bytes() if path.is_file() else None
 
 
 def _search(folder):

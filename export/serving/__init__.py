@@ -1,11 +1,13 @@
-"""An HSViT on several nodes, by Ray: each holds some shards, and the answer is made of those that arrive.
+"""An HSViT on several nodes, by Ray: each node runs some shards, and the class tokens that arrive are joined.
 
-manifest    the shards and how to join them, as `export.shards` wrote it
-node        one node: pixels to the class tokens of its groups
-asking      all nodes side by side, until a deadline
-joining     the tokens that arrived, to probabilities
-pictures    an image file from outside, to pixels
-service     requests over HTTP
-engine      Ray's processes, from start to stop
-bench       latency and throughput
+manifest    reads the files that `export.shards` wrote
+node        one node: from the pixels of an image to the class tokens of its groups
+node_group  calls all nodes at once, until a deadline
+head        from the class tokens that arrived to logits and probabilities
+uploads     decodes an image file that a client sent
+service     HTTP requests and responses
+engine      starts and stops Ray's processes
+bench       latency and throughput, measured by clients
+subsets     accuracy with some of the groups
+elastic_model  as many groups as a latency budget allows, on one device
 """

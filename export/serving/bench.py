@@ -1,7 +1,8 @@
-"""How long answers take and how many come in a second, as clients of the service see it."""
+"""Latency and throughput of the service, measured by its clients over HTTP."""
 
 import http.client
 import io
+import itertools
 import json
 import threading
 import time
@@ -10,6 +11,7 @@ import urllib.parse
 import numpy as np
 from PIL import Image
 
+from command_line import tables
 from hsvit_runtime.errors import InputError
 from measuring import latency_statistics
 
@@ -26,66 +28,72 @@ def measure(url, image_shape, seconds):
         seconds: float, how long each number of clients sends.
 
     Returns:
-        list with a dict for each number of clients: `clients`, `requests`; `per_second` and `latency_ms`, see
-        `latency_statistics.summarize`, of those that got classes; `complete`, the share of all groups' classes;
-        `unanswered`, the share that no node answered in time; and `samples`, a dict of lists of ms of those
-        that got classes: `latency_ms`, of which `service_ms` is the service's, of which `nodes_ms` is from
-        asking the nodes to the joined answer, of which `shards_ms` is what the slowest node needed for its
-        shards.
+        list with a dict for each number of clients:
+
+        `clients`, `requests`: int
+        `per_second`: float, responses with classes
+        `latency_ms`: dict of `latency_statistics.summarize`, of the responses with classes
+        `complete`: float, the share of requests that got the classes by all groups
+        `unanswered`: float, the share of requests that got status 503, since no node met the deadline
+        `samples`: dict of lists, ms, an entry for each response with classes. `latency_ms` is what the client
+            measured. `service_ms` is the part of it within the service, `nodes_ms` the part of that from
+            calling the nodes to the probabilities, and `shards_ms` the part of that in which the slowest node
+            ran its shards.
 
     Raises:
-        ValueError: the service refuses the image, or no node ever answers in time.
+        InputError: the service refuses the image, or no node ever meets the deadline.
     """
-    picture = _picture(image_shape)
-    _send_for(url, picture, requests=WARMUP)
+    image = _image_file(image_shape)
+    _send_for(url, image, requests=WARMUP)
     rows = []
     for clients in CLIENTS:
-        start, sent = time.perf_counter(), [[] for _ in range(clients)]
+        start, received = time.perf_counter(), [[] for _ in range(clients)]
         threads = [
-            threading.Thread(target=_send_for, args=(url, picture, answers, seconds)) for answers in sent
+            threading.Thread(target=_send_for, args=(url, image, responses, seconds))
+            for responses in received
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         elapsed = time.perf_counter() - start
-        rows.append(_row(clients, [answer for answers in sent for answer in answers], elapsed))
+        rows.append(_row(clients, list(itertools.chain.from_iterable(received)), elapsed))
     return rows
 
 
-def _send_for(url, picture, answers=None, seconds=0.0, requests=1):
-    """Sends requests one after another; adds (status, ms, the answer's content) of each."""
+def _send_for(url, image, responses=None, seconds=0.0, requests=1):
+    """Sends requests one after another; appends (status, ms, content) of each response."""
     place = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
     end = time.perf_counter() + seconds
     while requests > 0 or time.perf_counter() < end:
         start = time.perf_counter()
-        connection.request("POST", "/classify", picture, {"Content-Type": "image/png"})
+        connection.request("POST", "/classify", image, {"Content-Type": "image/png"})
         response = connection.getresponse()
         body = response.read()
         ms = 1e3 * (time.perf_counter() - start)
         requests -= 1
-        if answers is not None:
-            answers.append((response.status, ms, json.loads(body)))
+        if responses is not None:
+            responses.append((response.status, ms, json.loads(body)))
     connection.close()
 
 
-def _row(clients, answers, elapsed):
-    statuses = [status for status, *_ in answers]
+def _row(clients, responses, elapsed):
+    statuses = [status for status, *_ in responses]
     if wrong := set(statuses) - {200, 503}:
         raise InputError(f"the service answered with HTTP status {sorted(wrong)}")
-    classified = [(ms, content) for status, ms, content in answers if status == 200]
+    classified = [(ms, content) for status, ms, content in responses if status == 200]
     if not classified:
-        raise InputError("no node answered in time, ever: allow more by --deadline_ms")
+        raise InputError("no node met the deadline, ever: allow more by --deadline_ms")
     latencies, contents = zip(*classified, strict=True)
     complete = [len(content["groups"]) == content["num_groups"] for content in contents]
     return {
         "clients": clients,
-        "requests": len(answers),
+        "requests": len(responses),
         "per_second": len(classified) / elapsed,
         "latency_ms": latency_statistics.summarize(latencies),
-        "complete": sum(complete) / len(answers),
-        "unanswered": statuses.count(503) / len(answers),
+        "complete": sum(complete) / len(responses),
+        "unanswered": statuses.count(503) / len(responses),
         "samples": {
             "latency_ms": list(latencies),
             "service_ms": [content["timings_ms"]["total"] for content in contents],
@@ -95,7 +103,7 @@ def _row(clients, answers, elapsed):
     }
 
 
-def _picture(image_shape):
+def _image_file(image_shape):
     """A PNG file of noise."""
     pixels = np.random.default_rng(0).integers(0, 256, image_shape, "uint8")
     file = io.BytesIO()
@@ -104,21 +112,17 @@ def _picture(image_shape):
 
 
 def table(rows):
-    """The rows in lines."""
-    columns = {
-        "clients": 7,
-        "answers/s": 9,
-        "p50 ms": 8,
-        "p90 ms": 8,
-        "p99 ms": 8,
-        "all groups": 10,
-        "none": 6,
-    }
-    lines = [" ".join(f"{title:>{width}}" for title, width in columns.items())]
-    for row in rows:
-        latency = row["latency_ms"]
-        lines.append(
-            f"{row['clients']:7} {row['per_second']:9.1f} {latency['p50']:8.2f} {latency['p90']:8.2f} "
-            f"{latency['p99']:8.2f} {row['complete']:10.1%} {row['unanswered']:6.1%}"
-        )
-    return "\n".join(lines)
+    """The rows of `measure` as text."""
+    return tables.table(
+        ["clients", "per second", "p50 ms", "p90 ms", "p99 ms", "all groups", "none"],
+        [
+            [
+                row["clients"],
+                f"{row['per_second']:.1f}",
+                *(f"{row['latency_ms'][percentile]:.2f}" for percentile in ("p50", "p90", "p99")),
+                f"{row['complete']:.1%}",
+                f"{row['unanswered']:.1%}",
+            ]
+            for row in rows
+        ],
+    )

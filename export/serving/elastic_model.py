@@ -1,4 +1,4 @@
-"""Answers with as many groups of an HSViT as a latency budget allows, from one file of `export.elastic`."""
+"""Runs an HSViT with as many groups as a latency budget allows, from one file of `export.elastic`."""
 
 import time
 
@@ -9,22 +9,22 @@ from hsvit_runtime.tflite_model import open_signatures
 from measuring import timing
 
 _WARMUP_RUNS, _TIMED_RUNS = 3, 10
-_FORGETTING = 0.2  # how much the newest run weighs in what is known of the machine's speed
+_NEWEST_WEIGHT = 0.2  # of the newest run in the moving average of the machine's slowdown
 
 
 class ElasticModel:
-    """A model whose number of groups is chosen anew for each image.
+    """A model whose number of groups is chosen for each image.
 
-    The signatures are timed once, as they are loaded. Later runs show how much slower or faster the machine
-    has become, whichever signature they are of, so that a budget holds when a phone gets warm and larger
-    signatures come back when it has cooled.
+    Each signature is timed once, when the file is loaded. Every later run, whatever its signature, updates
+    how much slower the machine has become since, so that the budget is still met when a phone throttles, and
+    more groups are used again when it has cooled down.
 
     Args:
         path_or_content: path of a `.tflite` file of `python -m export.elastic`, or its bytes.
-        num_threads: int.
+        num_threads: int, CPU threads to ask for.
 
     Raises:
-        ValueError: the file has no signatures of groups.
+        InputError: the file has no signatures of groups, or LiteRT does not load it.
         OSError: it cannot be read.
 
     Example:
@@ -46,28 +46,28 @@ class ElasticModel:
             raise InputError(
                 "no signature is named as groups_4 is: python -m export.elastic makes such files"
             )
-        (given,) = self._models[min(self._models)].inputs
-        self.input_shape = given.shape
+        (image,) = self._models[min(self._models)].inputs
+        self.input_shape = image.shape
         self._milliseconds = self._time()
         self._slowdown = 1.0
 
     @property
     def expected_ms(self):
-        """dict, how long each number of groups would take now."""
+        """dict from a number of groups to how long it would take now, ms."""
         return {groups: self._slowdown * each for groups, each in self._milliseconds.items()}
 
     def __call__(self, image, budget_ms):
-        """Classifies with the most groups that fit into the budget, or the fewest there are if none does.
+        """Classifies with the most groups that fit into the budget, or with the fewest if none fits.
 
         Args:
             image: float array (1, height, width, channels), as the file takes it.
-            budget_ms: float, how long the answer may take.
+            budget_ms: float, how long the run may take.
 
         Returns:
-            (logits, groups): float32 array (1, classes), and how many groups gave it.
+            (logits, groups): float32 array (1, classes), and the number of groups used.
         """
         expected = self.expected_ms
-        fitting = [groups for groups, needed in expected.items() if needed <= budget_ms]
+        fitting = [groups for groups, milliseconds in expected.items() if milliseconds <= budget_ms]
         groups = max(fitting, default=min(expected))
         start = time.perf_counter()
         logits = self.run(groups, image)
@@ -75,13 +75,14 @@ class ElasticModel:
         return logits, groups
 
     def run(self, groups, image):
-        """The logits that a number of groups gives, of those that the file holds."""
+        """Logits (1, classes) of one image, by a number of groups that the file has a signature for."""
         (logits,) = self._models[groups].run({"image": image}).values()
         return logits
 
     def _observe(self, groups, milliseconds):
+        """Updates the moving average of the slowdown."""
         newest = milliseconds / self._milliseconds[groups]
-        self._slowdown += _FORGETTING * (newest - self._slowdown)
+        self._slowdown += _NEWEST_WEIGHT * (newest - self._slowdown)
 
     def _time(self):
         image = np.zeros(self.input_shape, "float32")

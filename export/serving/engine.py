@@ -21,23 +21,24 @@ from export.serving.service import Service
 from hsvit_runtime.native_output import quietly
 
 _NAME = "hsvit"
+_PACKAGES = ("export", "data_sets", "hsvit_runtime")  # what nodes and service import, sent to other machines
 _OBJECTS = 100 * 2**20  # bytes of shared memory; images and tokens are small
 _START_SECONDS = 120
 _REQUEST_SECONDS = 30  # for a client that sends slowly; then it gets 408
-_ONGOING, _QUEUED = 32, 256  # requests; more get 503 from Ray Serve
+_ONGOING, _QUEUED = 32, 256  # requests; Ray Serve answers further ones with 503
 
 
 @contextlib.contextmanager
 def running(manifest, *, num_nodes, deadline, host, port, address=None):
     """Runs a service while the context is open; afterwards none of its processes is left.
 
-    Without an address Ray itself is started for it and stopped again. With one, its nodes are spread over a
-    cluster that runs already and goes on afterwards.
+    Without an address Ray itself is started and stopped. With one, the nodes are spread over a cluster that
+    is running already, and that goes on running afterwards.
 
     Args:
         manifest: `manifest.Manifest`.
         num_nodes: int, from 1 to the number of shards.
-        deadline: float, seconds that nodes have for an image.
+        deadline: float, seconds to wait for the nodes, for each image.
         host: str, the address to listen on.
         port: int.
         address: str, of a cluster of Ray; None for this machine alone.
@@ -46,7 +47,7 @@ def running(manifest, *, num_nodes, deadline, host, port, address=None):
         str, the service's URL.
 
     Raises:
-        ValueError: there are fewer shards than nodes, or the cluster has no room for them.
+        InputError: there are fewer shards than nodes, or the cluster has no room for them.
         OSError: the port is not free, or there is no cluster at the address.
     """
     shards = spread(len(manifest.shards), num_nodes)
@@ -54,11 +55,11 @@ def running(manifest, *, num_nodes, deadline, host, port, address=None):
         _check_free(host, port)
     else:
         _check_reachable(address)
-    # Ray writes of its processes' lives to standard output and takes over the signals; both stay ours.
+    # Ray reports on its processes on standard output and replaces signal handlers; both stay ours.
     with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
-        with quietly(), _same_signals():
+        with quietly(), _restored_signals():
             stack.callback(_stop)
-            with _later_signals():
+            with _delayed_signals():
                 _start_ray(num_nodes, address)
             handles = _start_nodes(manifest, shards)
             groups = [sum((manifest.groups[i] for i in held), ()) for held in shards]
@@ -76,7 +77,7 @@ def _check_free(host, port):
 
 
 def _check_reachable(address):
-    """Raises `OSError` if nothing listens there, for which Ray would look for minutes."""
+    """Raises `FileError` if nothing listens there; Ray would try for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdecimal():
         try:
@@ -86,8 +87,8 @@ def _check_reachable(address):
 
 
 @contextlib.contextmanager
-def _same_signals():
-    """Gives the handlers of signals back that Ray puts its own in place of."""
+def _restored_signals():
+    """Restores the signal handlers that Ray replaces by its own."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -97,15 +98,15 @@ def _same_signals():
 
 
 @contextlib.contextmanager
-def _later_signals():
-    """Handles signals at the end: a Ray that is interrupted as it starts leaves processes behind."""
-    came = []
-    with _same_signals():
+def _delayed_signals():
+    """Delays signals to the end: a Ray that is interrupted as it starts leaves processes behind."""
+    received = []
+    with _restored_signals():
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda number, _: came.append(number))
+            signal.signal(number, lambda number, _: received.append(number))
         yield
-    if came:
-        signal.raise_signal(came[0])
+    if received:
+        signal.raise_signal(received[0])
 
 
 def _start_ray(num_nodes, address):
@@ -113,14 +114,14 @@ def _start_ray(num_nodes, address):
     if address is None:
         ray.init(
             address="local",  # not to join what else runs on this machine
-            num_cpus=num_nodes,  # a core for each actor by name only: they share those that there are
+            num_cpus=num_nodes,  # what Ray counts; the actors share the cores that there are
             include_dashboard=False,
             object_store_memory=_OBJECTS,
             **common,
         )
         return
     root = pathlib.Path(__file__).parents[2]
-    modules = [str(root / name) for name in ("export", "training")]
+    modules = [str(root / name) for name in _PACKAGES]
     ray.init(address=address, runtime_env={"py_modules": modules}, **common)
     free = int(ray.available_resources().get("CPU", 0))
     if free < num_nodes:
@@ -131,8 +132,8 @@ def _start_nodes(manifest, shards):
     actor = ray.remote(Node).options(
         num_cpus=1, max_restarts=-1, max_task_retries=0, scheduling_strategy="SPREAD"
     )
-    handles = [actor.remote([manifest.shards[i] for i in held], manifest.input) for held in shards]
-    ray.get([handle.whereabouts.remote() for handle in handles], timeout=_START_SECONDS)
+    handles = [actor.remote([manifest.shards[i] for i in held], manifest.input_range) for held in shards]
+    ray.get([handle.location.remote() for handle in handles], timeout=_START_SECONDS)
     return handles
 
 
@@ -143,7 +144,7 @@ def _start_service(manifest, handles, groups, deadline, host, port):
         max_queued_requests=_QUEUED,
         graceful_shutdown_timeout_s=2,
         graceful_shutdown_wait_loop_s=0.1,
-        # Beside the proxy that listens, and never in want of a core: it has to outlive the nodes.
+        # On the head machine, as the proxy that listens; without a core of its own, so that it always starts.
         ray_actor_options={"num_cpus": 0, "resources": {"node:__internal_head__": 0.001}},
     )
     logs = {"log_level": "ERROR", "enable_access_log": False}
@@ -154,9 +155,9 @@ def _start_service(manifest, handles, groups, deadline, host, port):
 
 
 def _stop():
-    """Takes the service off Ray, and leaves; a Ray that was started for it ends with that."""
+    """Deletes the service and disconnects, which also stops a Ray that was started for it."""
     with quietly():
         if ray.is_initialized():
-            with contextlib.suppress(Exception):  # it may never have come so far
+            with contextlib.suppress(Exception):  # it may not have been started
                 serve.delete(_NAME)
         ray.shutdown()

@@ -5,27 +5,9 @@ import hashlib
 import json
 import pathlib
 
-from data_sets.model_inputs import in_range
 from hsvit_runtime.errors import InputError, MissingFileError
 
 VERSION = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Input:
-    """What every shard takes: one image.
-
-    Attributes:
-        shape: tuple (1, height, width, channels).
-        range: (low, high), the values of a black and a white pixel.
-    """
-
-    shape: tuple
-    range: tuple
-
-    def prepare(self, pixels):
-        """uint8 pixels (1, height, width, channels) as the numbers that shards take."""
-        return in_range(pixels, self.range)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +17,12 @@ class Manifest:
     Attributes:
         model: str, its name.
         preset: str, how weights are stored.
-        class_names: tuple of str, None where the manifest does not say.
-        data_set: str, the data set that it was trained on, None where the manifest does not say.
+        class_names: tuple of str, None where the manifest names none.
+        data_set: str, the data set that the model was trained on, None where the manifest names none.
         num_groups: int.
-        input: `Input`.
-        groups: tuple with a tuple of ints for each shard, the groups whose class tokens it answers with.
+        image_shape: tuple (height, width, channels) of the image that every shard takes.
+        input_range: (low, high), the values of a black and a white pixel in the shards' input.
+        groups: tuple with a tuple of ints for each shard, the groups whose class tokens it computes.
         shards: tuple of bytes, the `.tflite` file of each.
         head: bytes, the `.tflite` file from the mean token (1, 1, dim) to logits.
     """
@@ -49,7 +32,8 @@ class Manifest:
     class_names: tuple | None
     data_set: str | None
     num_groups: int
-    input: Input
+    image_shape: tuple
+    input_range: tuple
     groups: tuple
     shards: tuple = dataclasses.field(repr=False)
     head: bytes = dataclasses.field(repr=False)
@@ -65,8 +49,8 @@ def read(path):
         A `Manifest`.
 
     Raises:
-        FileNotFoundError: it or a file that it names is not there.
-        ValueError: it is no such manifest, or a file is not the one that it was written with.
+        MissingFileError: it or a file that it names is not there.
+        InputError: it is no such manifest, or a file is not the one that it was written with.
     """
     path = pathlib.Path(path)
     if not path.is_file():
@@ -76,32 +60,33 @@ def read(path):
         if content["manifest_version"] != VERSION:
             raise InputError(f"its version is {content['manifest_version']!r}, this reads {VERSION}")
         return _manifest(content, path.parent)
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is no manifest of shards: {_lack(error)}") from error
+    except MissingFileError:
+        raise
+    except KeyError as error:
+        raise InputError(f"{path} is no manifest of shards: it lacks {error}") from error
+    except TypeError as error:
+        raise InputError(f"{path} is no manifest of shards: {error}") from error
     except ValueError as error:
         raise InputError(f"cannot read the manifest {path}: {error}") from error
 
 
-def _lack(error):
-    return f"it lacks {error}" if isinstance(error, KeyError) else error
-
-
 def _manifest(content, folder):
-    given, names = content["input"], content["class_names"]
-    shape, num_groups = tuple(given["shape"]), content["num_groups"]
+    shape, num_groups = tuple(content["input"]["shape"]), content["num_groups"]
     if len(shape) != 4 or shape[0] != 1 or shape[3] not in (1, 3):
         raise InputError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
-    low, high = map(float, given["range"])
+    low, high = map(float, content["input"]["range"])
     groups = tuple(tuple(shard["groups"]) for shard in content["shards"])
     if sorted(sum(groups, ())) != list(range(num_groups)):
         raise InputError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
+    class_names = content["class_names"]
     return Manifest(
         model=content["model"],
         preset=content["preset"],
-        class_names=tuple(names) if names else None,
+        class_names=None if class_names is None else tuple(class_names),
         data_set=content["data_set"],
         num_groups=num_groups,
-        input=Input(shape, (low, high)),
+        image_shape=shape[1:],
+        input_range=(low, high),
         groups=groups,
         shards=tuple(_file(entry, folder) for entry in content["shards"]),
         head=_file(content["head"], folder),

@@ -7,14 +7,15 @@ import time
 import numpy as np
 
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.pixels import in_range
 from hsvit_runtime.tflite_model import TFLiteModel
 
 
 def spread(num_shards, num_nodes):
-    """The shards of each node: a list of lists of ints, as even as can be.
+    """The shards of each node: a list of lists of ints, as even as possible.
 
     Raises:
-        ValueError: there are fewer shards than nodes, or no nodes.
+        InputError: there are fewer shards than nodes, or no nodes.
     """
     if not 1 <= num_nodes <= num_shards:
         raise InputError(f"num_nodes has to be from 1 to {num_shards}, the shards; received {num_nodes}")
@@ -26,11 +27,11 @@ class Node:
 
     Args:
         shards: list of bytes, `.tflite` files.
-        given: `manifest.Input`, what they take.
+        input_range: (low, high), the values of a black and a white pixel in their input.
     """
 
-    def __init__(self, shards, given):
-        self._given = given
+    def __init__(self, shards, input_range):
+        self._input_range = input_range
         self._models = [TFLiteModel(content) for content in shards]
 
     def tokens(self, pixels):
@@ -43,10 +44,10 @@ class Node:
             (tokens, ms): float32 array (groups, dim), and how long it took.
         """
         start = time.perf_counter()
-        image = self._given.prepare(pixels)
+        image = in_range(pixels, self._input_range)
         tokens = np.concatenate([model.predict_only(image)[0] for model in self._models])
         return tokens, 1e3 * (time.perf_counter() - start)
 
-    def whereabouts(self):
-        """Where it runs: dict of `host` and `pid`."""
+    def location(self):
+        """Where the node runs: dict of `host` and `pid`."""
         return {"host": socket.gethostname(), "pid": os.getpid()}

@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 from command_line.tables import table as text_table
-from data_sets.model_inputs import sample_inputs
-from export.serving.joining import Head
+from data_sets import sample_images
+from export.serving.head import Head
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
 
@@ -17,29 +17,29 @@ def compare(models, dataset, samples=1000, draws=10, seed=0):
 
     Args:
         models: list of `manifest.Manifest`, all with the same number of groups.
-        dataset: `training.data.ImageDataset`.
+        dataset: `data_sets.ImageDataset`.
         samples: int, images of it at most.
-        draws: int, random subsets for each number of groups; where there are no more, each subset counts.
-        seed: int, decides which subsets.
+        draws: int, random subsets for each number of groups; all subsets where there are no more.
+        seed: int, of the random choice of subsets.
 
     Returns:
         list of dicts, from all groups to one: `groups`, `subsets`, and `accuracies`, a dict of `mean`, `min`
         and `max` over the subsets for each model.
 
     Raises:
-        ValueError: the models have different numbers of groups, or other classes than the images.
+        InputError: the models have different numbers of groups, or other classes than the images.
     """
     counts = {model.num_groups for model in models}
     if len(counts) != 1:
         raise InputError(f"models have to have the same number of groups, they have {sorted(counts)}")
     (num_groups,) = counts
-    answered = [(*_class_tokens(model, dataset, samples), Head(model.head)) for model in models]
+    prepared = [(*_class_tokens(model, dataset, samples), Head(model.head)) for model in models]
     rows = []
     for size in range(num_groups, 0, -1):
         subsets = choose(num_groups, size, draws, seed)
         accuracies = [
             [_accuracy(head, tokens[:, subset], labels) for subset in subsets]
-            for tokens, labels, head in answered
+            for tokens, labels, head in prepared
         ]
         rows.append(
             {
@@ -76,12 +76,15 @@ def choose(num_groups, size, draws, seed):
 
 def _class_tokens(model, dataset, samples):
     """The class tokens (images, groups, dim) of all groups, and the labels (images,)."""
-    if model.class_names and len(model.class_names) != len(dataset.class_names):
-        raise InputError(
-            f"{model.model} knows {len(model.class_names)} classes, {dataset.name} has "
-            f"{len(dataset.class_names)}"
-        )
-    inputs, labels = sample_inputs(dataset, samples, model.input.shape[1:], model.input.range)
+    if model.class_names and model.class_names != tuple(dataset.class_names):
+        classes = ", ".join(model.class_names)
+        raise InputError(f"{model.model} has other classes than {dataset.name}: {classes}")
+    inputs, labels = sample_images(
+        dataset,
+        min(samples, len(dataset)),
+        image_shape=model.image_shape,
+        input_range=model.input_range,
+    )
     order = np.argsort(sum(model.groups, ()))
     parts = [TFLiteModel(content).predict_only(inputs) for content in model.shards]
     return np.concatenate(parts, axis=1)[:, order], labels
@@ -92,7 +95,7 @@ def _accuracy(head, tokens, labels):
 
 
 def table(report):
-    """The rows in lines: the mean accuracy and, where there are several subsets, the lowest and highest."""
+    """The report as text: the mean accuracy and, where there are several subsets, the lowest and highest."""
     numbers = [f"({number})" for number in range(1, len(report["manifests"]) + 1)]
     rows = []
     for row in report["rows"]:

@@ -11,7 +11,6 @@ from export.sharding.requests import parity_of
 from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.artifacts.writing import report_of, tflite_facts
 from hsvit_keras.compression.sharding import cut, join, num_groups_of
@@ -19,6 +18,7 @@ from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import signatures
+from hsvit_runtime.presets import PRESETS
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring import timing
 

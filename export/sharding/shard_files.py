@@ -7,19 +7,20 @@ import keras
 import numpy as np
 
 from command_line.tables import table as text_table
-from export.serving.joining import Head
+from export.serving.head import Head
 from export.serving.manifest import VERSION
 from export.sharding.requests import parity_of
 from hsvit_keras import shard
 from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import input_name, predict
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.artifacts.writing import tflite_facts
 from hsvit_keras.compression.sharding import join
 from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.tasks import TASKS
 from hsvit_runtime import files
+from hsvit_runtime.presets import PRESETS
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring import timing
 
@@ -78,6 +79,7 @@ def _manifest(request, parts, contents, parity):
         "join": "the mean of the class tokens of all groups that arrived is the head's input",
         "shards": [{**entry, "groups": part.tolist()} for entry, part in zip(shards, groups, strict=True)],
         "head": {**head, "input": facts["head.tflite"]["inputs"][0]["shape"]},
+        "task": TASKS["classification"].to_json(),
         "parity": parity,
     }
 

@@ -1,6 +1,6 @@
-"""How long a message is under way: its bytes over the link's speed, a delay by chance, and losses.
+"""How long a message takes: its bytes over the link's speed, a random delay, and waiting after a loss.
 
-A lost message is sent again when no receipt has come for a while, as TCP does: so it is late, not gone.
+A lost message is sent again when no acknowledgement has come for a while, as TCP does: it is late, not gone.
 """
 
 import dataclasses
@@ -12,18 +12,18 @@ import numpy as np
 
 from hsvit_runtime.errors import InputError
 
-FIRST_WAIT_MS = 200.0  # before a lost message is sent again, Linux's least; each further wait is doubled
+RETRANSMISSION_MS = 200.0  # what Linux waits at least before it sends again; doubled each time
 
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A link between the device that asks and those that hold shards.
+    """The link between the service and the nodes.
 
     Attributes:
-        one_way_ms: float, median delay of a message beside the time that its bytes take.
-        spread: float, standard deviation of the delay's logarithm: 0.3 puts 1 % over twice the median.
-        up_mbits: float, speed from the device that asks, in Mbit/s; its messages go one after another.
-        down_mbits: float, speed towards it.
+        one_way_ms: float, median delay of a message, without the time that its bytes take.
+        spread: float, standard deviation of the delay's logarithm: with 0.3, 1 % take over twice the median.
+        up_mbits: float, speed from the service to the nodes in Mbit/s; messages are sent one after another.
+        down_mbits: float, speed from the nodes to the service in Mbit/s.
     """
 
     one_way_ms: float
@@ -32,33 +32,33 @@ class Network:
     down_mbits: float
 
     def delays(self, rng):
-        """An endless iterator over delays of messages, ms."""
+        """An endless iterator over random delays of messages, ms."""
         while True:
             yield from self.one_way_ms * np.exp(self.spread * rng.standard_normal(1024))
 
 
-def draws(samples, rng):
-    """An endless iterator over random ones of some measured numbers."""
+def resample(samples, rng):
+    """An endless iterator that draws from measured numbers at random, with replacement."""
     samples = np.asarray(samples, "float64")
     while True:
         yield from samples[rng.integers(len(samples), size=1024)]
 
 
-def waits(loss, rng):
-    """An endless iterator over how long messages wait to be sent again, ms: 0 for all that are not lost."""
+def retransmission_delays(loss, rng):
+    """An endless iterator over how much later messages arrive because they were lost, ms; 0 for most."""
     while True:
-        for lost in rng.geometric(1 - loss, 1024) - 1:
-            yield FIRST_WAIT_MS * (2.0 ** int(lost) - 1)
+        for losses in rng.geometric(1 - loss, 1024) - 1:
+            yield RETRANSMISSION_MS * (2.0 ** int(losses) - 1)
 
 
 def read(path=None):
-    """The networks in a JSON file, those that come with the package by default.
+    """The networks in a JSON file; by default those of the package.
 
     Returns:
         dict from name to `Network`.
 
     Raises:
-        ValueError: the file holds something else.
+        InputError: the file holds something else.
         OSError: it cannot be read.
     """
     path = pathlib.Path(path or pathlib.Path(__file__).with_name("networks.json"))
@@ -67,7 +67,7 @@ def read(path=None):
         networks = {name: Network(**settings) for name, settings in json.loads(path.read_text()).items()}
         numbers = [list(dataclasses.astuple(network)) for network in networks.values()]
         if not networks or min(itertools.chain.from_iterable(numbers)) < 0:
-            raise InputError("there is none, or a number is negative")
+            raise InputError("it names no network, or has a negative number")
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(f"{path} has to map names to objects with the numbers {names}: {error}") from None
     return networks

@@ -1,64 +1,77 @@
-"""Pictures of a sweep: how latency grows with nodes, and how accuracy falls with losses."""
+"""Figures of a sweep: how latency grows with nodes, and how accuracy falls with losses."""
 
-from hsvit_runtime.files import replacing
+from command_line import plots
 
-_COLOURS = ("#0b5fb0", "#b35900", "#1a7f4b", "#8250df", "#a40e26")
+_DASHES = ("-", "--", ":", "-.")  # one for each model, or for each percentile
 
 
 def draw_latency(rows, path):
-    """Latency against the number of nodes, a line for each network, without losses or with the fewest."""
-    from matplotlib.figure import Figure
+    """Latency against the number of nodes, a colour for each network.
 
-    figure = Figure(figsize=(6.4, 4), layout="constrained")
-    axes = figure.subplots()
+    Args:
+        rows: list of dicts of `sweep.sweep`; of them those with the smallest loss and the longest deadline.
+        path: path of the PNG file.
+    """
     loss, deadline = min(row["loss"] for row in rows), max(row["deadline_ms"] for row in rows)
-    for colour, name in zip(_COLOURS, dict.fromkeys(row["network"] for row in rows), strict=False):
-        chosen = _chosen(rows, network=name, loss=loss, deadline_ms=deadline)
-        for key, style in (("p50", "-o"), ("p99", "--o")):
-            places = [row["nodes"] for row in chosen], [row[key] for row in chosen]
-            axes.plot(*places, style, color=colour, markersize=4, label=f"{name}, {key}")
     nodes = sorted({row["nodes"] for row in rows})
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(nodes, [str(number) for number in nodes])
-    axes.set_yscale("log")
-    axes.set_xlabel("nodes")
-    axes.set_ylabel(f"latency, ms (deadline {deadline:g} ms, {loss:.0%} lost)")
-    _finish(figure, axes, path)
+    with plots.style():
+        figure = plots.new_figure((6.4, 4))
+        axes = figure.subplots()
+        for name, (colour, marker) in plots.looks(row["network"] for row in rows).items():
+            chosen = _chosen(rows, network=name, loss=loss, deadline_ms=deadline)
+            for key, dash in zip(("p50", "p99"), _DASHES, strict=False):
+                points = [row["nodes"] for row in chosen], [row[key] for row in chosen]
+                axes.plot(*points, dash, color=colour, marker=marker, markersize=4, label=f"{name}, {key}")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(nodes, [str(number) for number in nodes])
+        axes.set_yscale("log")
+        axes.set_xlabel("nodes")
+        axes.set_ylabel(f"latency, ms (deadline {deadline:g} ms, {loss:.0%} lost)")
+        _save(figure, axes, path)
 
 
 def draw_accuracy(rows, labels, path):
-    """Accuracy against the share of lost messages: a picture for each deadline, a colour for each number of
-    nodes, a dash for each model; over the first network.
+    """Accuracy against the share of lost messages over the first network.
+
+    Each deadline has its own axes, each number of nodes a colour, each model its dashes.
+
+    Args:
+        rows: list of dicts of `sweep.sweep`.
+        labels: list of str, put behind the name of each model's lines.
+        path: path of the PNG file.
     """
-    from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 
     network, deadlines = rows[0]["network"], sorted({row["deadline_ms"] for row in rows})
-    figure = Figure(figsize=(2.2 + 2.6 * len(deadlines), 3.8), layout="constrained")
-    panels = figure.subplots(1, len(deadlines), sharey=True, squeeze=False)[0]
-    for axes, deadline in zip(panels, deadlines, strict=True):
-        for colour, nodes in zip(_COLOURS, sorted({row["nodes"] for row in rows}), strict=False):
-            chosen = _chosen(rows, network=network, nodes=nodes, deadline_ms=deadline)
-            for model, (label, style) in enumerate(zip(labels, ("-o", "--s", ":^", "-.v"), strict=False)):
-                places = [row["loss"] for row in chosen], [row["accuracies"][model] for row in chosen]
-                axes.plot(*places, style, color=colour, markersize=3.5, label=f"{nodes} node(s){label}")
-        axes.set_title(f"deadline {deadline:g} ms", fontsize=10)
-        axes.xaxis.set_major_formatter(PercentFormatter(1))
-        axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.set_xlabel("messages lost")
-    panels[0].set_ylabel(f"accuracy over {network}")
-    _finish(figure, panels[0], path, panels[1:])
+    with plots.style():
+        figure = plots.new_figure((2.2 + 2.6 * len(deadlines), 3.8))
+        panels = figure.subplots(1, len(deadlines), sharey=True, squeeze=False)[0]
+        for axes, deadline in zip(panels, deadlines, strict=True):
+            for nodes, (colour, marker) in plots.looks(sorted({row["nodes"] for row in rows})).items():
+                chosen = _chosen(rows, network=network, nodes=nodes, deadline_ms=deadline)
+                for model, label in enumerate(labels):
+                    axes.plot(
+                        [row["loss"] for row in chosen],
+                        [row["accuracies"][model] for row in chosen],
+                        _DASHES[model % len(_DASHES)],
+                        color=colour,
+                        marker=marker,
+                        markersize=3.5,
+                        label=f"{nodes} node(s){label}",
+                    )
+            axes.set_title(f"deadline {deadline:g} ms")
+            axes.xaxis.set_major_formatter(PercentFormatter(1))
+            axes.yaxis.set_major_formatter(PercentFormatter(1))
+            axes.set_xlabel("messages lost")
+        panels[0].set_ylabel(f"accuracy over {network}")
+        _save(figure, panels[0], path)
 
 
 def _chosen(rows, **values):
     return [row for row in rows if all(row[key] == value for key, value in values.items())]
 
 
-def _finish(figure, axes, path, others=()):
-    for each in (axes, *others):
-        each.grid(alpha=0.3)
-        each.spines[["top", "right"]].set_visible(False)
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=8)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=120)
+def _save(figure, axes, path):
+    """Adds the legend of one of the axes, and writes the file."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+    plots.save(figure, path)

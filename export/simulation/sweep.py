@@ -1,9 +1,10 @@
-"""Latency and accuracy for many numbers of nodes, networks, losses and deadlines, from what was measured."""
+"""Simulates latency and accuracy for many numbers of nodes, networks, losses and deadlines."""
 
 import itertools
 
 import numpy as np
 
+from command_line import tables
 from export.simulation.cluster import Setting, simulate
 
 
@@ -11,22 +12,22 @@ def sweep(shards, accuracies, networks, losses, deadlines, *, per_second, slowne
     """Simulates each combination.
 
     Args:
-        shards: dict, as `python -m export.shards --num_shards=1,2,4` writes it; a node for each shard.
-        accuracies: list with, for each model, a dict from the number of groups that answer to its accuracy.
+        shards: dict, as `python -m export.shards --num_shards=1,2,4` writes it; each shard gets a node.
+        accuracies: list with a dict for each model, from the number of groups that arrive to its accuracy.
         networks: dict from name to `network.Network`.
         losses: list of float.
         deadlines: list of float, ms.
-        per_second: float, images at random times.
-        slowness: float, how much slower a node's core is than the one that shards were measured on.
+        per_second: float, images that arrive at random times.
+        slowness: float, how many times slower a node is than the machine that timed the shards.
         images: int, for each combination.
         seed: int.
         progress: function (combinations done, combinations in all).
 
     Returns:
         list of dicts: `network`, `nodes`, `loss`, `deadline_ms`; `p50`, `p90` and `p99` of the latency in ms;
-        `complete`, the share of images that all groups answered; `unanswered`, the share that none did;
-        `groups`, the mean number that answered; `accuracies`, a list with one for each model, for which an
-        unanswered image counts as wrong.
+        `complete`, the share of images for which all groups arrived in time; `unanswered`, the share for
+        which none did; `groups`, their mean number; `accuracies`, a list with that of each model, where an
+        image without any groups counts as wrong.
     """
     combinations = list(itertools.product(networks, shards["rows"], losses, deadlines))
     rows = []
@@ -43,8 +44,8 @@ def sweep(shards, accuracies, networks, losses, deadlines, *, per_second, slowne
             per_second=per_second,
         )
         outcome = simulate(setting, images, seed)
-        facts = {"network": name, "nodes": row["shards"], "loss": loss, "deadline_ms": deadline}
-        rows.append({**facts, **_summary(outcome, shards["num_groups"], accuracies)})
+        case = {"network": name, "nodes": row["shards"], "loss": loss, "deadline_ms": deadline}
+        rows.append({**case, **_summary(outcome, shards["num_groups"], accuracies)})
         progress(len(rows), len(combinations))
     return rows
 
@@ -56,23 +57,41 @@ def _summary(outcome, num_groups, accuracies):
         "complete": float(np.mean(outcome.groups == num_groups)),
         "unanswered": float(np.mean(outcome.groups == 0)),
         "groups": float(np.mean(outcome.groups)),
-        "accuracies": [_accuracy(known, outcome.groups) for known in accuracies],
+        "accuracies": [_accuracy(by_groups, outcome.groups) for by_groups in accuracies],
     }
 
 
-def _accuracy(known, groups):
-    known = {0: 0.0, **known}
-    return float(np.mean([known[number] for number in groups.tolist()]))
+def _accuracy(by_groups, groups):
+    by_groups = {0: 0.0, **by_groups}
+    return float(np.mean([by_groups[number] for number in groups.tolist()]))
 
 
 def table(rows):
-    """The rows in lines."""
-    latencies = f"{'p50 ms':>7} {'p90 ms':>7} {'p99 ms':>7}"
-    lines = [f"{'network':10} nodes  loss deadline {latencies} {'all':>6} {'none':>6} accuracy"]
-    for row in rows:
-        lines.append(
-            f"{row['network']:10} {row['nodes']:5} {row['loss']:5.1%} {row['deadline_ms']:8g} "
-            f"{row['p50']:7.2f} {row['p90']:7.2f} {row['p99']:7.2f} {row['complete']:6.1%} "
-            f"{row['unanswered']:6.1%} " + " ".join(f"{accuracy:8.2%}" for accuracy in row["accuracies"])
-        )
-    return "\n".join(lines)
+    """The rows of `sweep` as text."""
+    accuracies = ["accuracy"] * len(rows[0]["accuracies"])
+    percentiles = ("p50", "p90", "p99")
+    return tables.table(
+        [
+            "network",
+            "nodes",
+            "loss",
+            "deadline",
+            *(f"{key} ms" for key in percentiles),
+            "all",
+            "none",
+            *accuracies,
+        ],
+        [
+            [
+                row["network"],
+                row["nodes"],
+                f"{row['loss']:.1%}",
+                f"{row['deadline_ms']:g}",
+                *(f"{row[key]:.2f}" for key in percentiles),
+                f"{row['complete']:.1%}",
+                f"{row['unanswered']:.1%}",
+                *(f"{accuracy:.2%}" for accuracy in row["accuracies"]),
+            ]
+            for row in rows
+        ],
+    )

@@ -81,7 +81,7 @@ def check(parity, limits):
 
     Args:
         parity: dict of `compare`.
-        limits: dict, see `hsvit_keras.artifacts.presets.Preset`.
+        limits: dict, see `hsvit_runtime.presets.Preset`.
     """
     scale = max(1.0, parity["largest_output"])
     far = "max_abs_diff" in limits and not parity["max_abs_diff"] <= limits["max_abs_diff"] * scale

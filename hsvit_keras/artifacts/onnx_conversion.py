@@ -1,5 +1,6 @@
 """From a lowered Keras model to the content of an `.onnx` file."""
 
+import importlib.metadata
 import json
 import logging
 
@@ -7,7 +8,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-import hsvit_keras
 from hsvit_keras.artifacts import onnx_weights
 from hsvit_keras.artifacts.integer import ConstantRange
 from hsvit_keras.tasks import task_of
@@ -88,7 +88,7 @@ def _float32_proto(lowered, output_names, opset):
     try:
         import tf2onnx
     except ImportError as error:
-        raise MissingPackageError("ONNX files need tf2onnx: pip install 'hsvit-keras[onnx]'") from error
+        raise MissingPackageError("writing .onnx files needs: pip install onnx tf2onnx") from error
     serve, signature = _traced(lowered, output_names)
     logging.getLogger("tf2onnx").setLevel(logging.CRITICAL)  # what it logs as an error, we raise
     try:
@@ -185,7 +185,7 @@ def _name_batch(graph):
 
 
 def _describe(proto, lowered, description):
-    proto.producer_name, proto.producer_version = "hsvit_keras", hsvit_keras.__version__
+    proto.producer_name, proto.producer_version = "hsvit_keras", importlib.metadata.version("hsvit-keras")
     proto.graph.name = lowered.name
     proto.doc_string = ""
     proto.metadata_props.add(key=DESCRIPTION, value=json.dumps(description.to_json()))

@@ -3,18 +3,23 @@
 Each weight keeps its name: a node in front of the graph computes the float32 values from what is stored.
 """
 
+import collections
+
 import numpy as np
 
 from hsvit_runtime.errors import InputError
 
 # Smaller constants save few bytes, and one of them may be an epsilon that half precision rounds to zero.
 _SMALLEST = 32
-_WITH_KERNELS = ("Conv", "Gemm", "MatMul", "Einsum")
+# Which inputs of an operation may be its kernel; the other one is what it computes with.
+_KERNEL_POSITIONS = {"Conv": (1,), "Gemm": (1,), "MatMul": (0, 1), "Einsum": (0, 1)}
 # Operations that move values without computing new ones: what is on a grid of 8 bits stays on it.
 _MOVING = (
     *("Flatten", "GlobalMaxPool", "Identity", "MaxPool", "Pad", "ReduceMax"),
     *("Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"),
 )
+# How a bias and a ReLU are written.
+_WITH_A_CONSTANT = ("Add", "Clip", "Max", "Min", "Relu")
 
 
 def store_as_float16(graph):
@@ -43,39 +48,32 @@ def store_as_float16(graph):
 
 
 def store_as_integers(graph):
-    """Stores the kernels that meet quantized activations as integers of -127 to 127.
+    """Stores the kernels and the added constants of a quantized graph as 8-bit integers.
 
-    The scales are those of `hsvit_keras.compression.quantized_layers.RoundedKernel`, one for each output
-    channel. Biases stay float: ONNX Runtime rounds them to 32 bits itself where it computes with integers.
+    Kernels between ranges become integers of -127 to 127 with a scale for each output channel, as
+    `hsvit_keras.compression.quantized_layers.RoundedKernel` rounds them. Biases stay float: ONNX Runtime
+    rounds them to 32 bits itself where it computes with integers.
 
     Args:
         graph: `onnx.GraphProto`, which is changed.
+
+    Raises:
+        InputError: a kernel has several axes of output channels.
     """
-    from onnx import helper, numpy_helper
+    from onnx import numpy_helper
 
     _repeat_grids(graph)
-    quantized = {name for node in graph.node if node.op_type == "DequantizeLinear" for name in node.output}
-    kernels = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    nodes, stored = [], set()
-    for node in graph.node:
-        position = _kernel_position(node, kernels)
-        if position is None or node.input[1 - position] not in quantized:
-            continue
-        kernel = kernels[node.input[position]]
-        axis = _channel_axis(node, position, kernel.ndim)
-        name = f"{node.input[position]}_channels{axis}"
-        node.input[position] = name
-        if name in stored:
-            continue
-        stored.add(name)
-        integers, scale = _rounded(kernel, axis)
-        parts = {"integers": integers, "scale": scale, "zero_point": np.zeros(len(scale), "int8")}
-        graph.initializer.extend(
-            numpy_helper.from_array(values, f"{name}_{part}") for part, values in parts.items()
-        )
-        inputs = [f"{name}_{part}" for part in parts]
-        nodes.append(helper.make_node("DequantizeLinear", inputs, [name], f"{name}_dequantize", axis=axis))
-    _put_in_front(graph, nodes)
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    stored = {}
+    for node, position, name in _kernels(graph, constants):
+        axis = _channel_axis(node, position, constants[name].ndim)
+        node.input[position] = f"{name}_channels{axis}"
+        stored[node.input[position]] = (*_rounded(constants[name], axis), axis)
+    for node, position, name in _added_constants(graph, constants):
+        if levels := _levels(constants[name]):
+            node.input[position] = f"{name}_rounded"
+            stored[node.input[position]] = (*levels, None)
+    _put_in_front(graph, [_dequantized(graph, name, *parts) for name, parts in stored.items()])
     _drop_unread(graph)
 
 
@@ -101,12 +99,46 @@ def _repeat_grids(graph):
     graph.node.extend(nodes)
 
 
-def _kernel_position(node, constants):
-    """Which input of a node is a constant kernel; None where none is."""
-    if node.op_type not in _WITH_KERNELS or len(node.input) < 2:
-        return None
-    positions = (1,) if node.op_type in ("Conv", "Gemm") else (1, 0)
-    return next((i for i in positions if node.input[i] in constants), None)
+def _kernels(graph, constants):
+    """(node, position, name) of each constant kernel with ranges on both sides of its operation."""
+    consumers = collections.defaultdict(list)
+    for node in graph.node:
+        for name in node.input:
+            consumers[name].append(node)
+    for node, position, name in _beside_integers(graph, constants, _KERNEL_POSITIONS):
+        if _ends_quantized(node, consumers, constants):
+            yield node, position, name
+
+
+def _added_constants(graph, constants):
+    """(node, position, name) of each constant that is added to what has a range, but for small ones."""
+    for node, position, name in _beside_integers(graph, constants, {"Add": (0, 1)}):
+        if constants[name].size >= _SMALLEST:
+            yield node, position, name
+
+
+def _beside_integers(graph, constants, positions):
+    """(node, position, name) of each constant at `positions[operation]`, the other input having a range."""
+    dequantized = {node.output[0] for node in graph.node if node.op_type == "DequantizeLinear"}
+    for node in graph.node:
+        for position in positions.get(node.op_type, ()):
+            if node.input[position] in constants and node.input[1 - position] in dequantized:
+                yield node, position, node.input[position]
+
+
+def _ends_quantized(node, consumers, constants):
+    """Whether a bias and a ReLU at most stand between a node and the range of what it gives."""
+    readers = consumers[node.output[0]]
+    if any(reader.op_type == "QuantizeLinear" for reader in readers):
+        return True
+    if len(readers) != 1:
+        return False
+    (reader,) = readers
+    others = [name for name in reader.input if name and name != node.output[0]]
+    passes = reader.op_type in _MOVING or (
+        reader.op_type in _WITH_A_CONSTANT and all(name in constants for name in others)
+    )
+    return passes and _ends_quantized(reader, consumers, constants)
 
 
 def _channel_axis(node, position, rank):
@@ -136,10 +168,32 @@ def _channel_axis(node, position, rank):
 
 
 def _rounded(kernel, axis):
-    """The integers of a kernel and the scale of each channel."""
+    """(integers, scales, zero points) of a kernel, a scale for each channel."""
     others = tuple(i for i in range(kernel.ndim) if i != axis)
     scale = np.maximum(np.abs(kernel).max(others, keepdims=True), np.float32(1e-20)) / np.float32(127)
-    return np.rint(kernel / scale).astype("int8"), scale.reshape(-1)
+    integers = np.rint(kernel / scale).astype("int8")
+    return integers, scale.reshape(-1), np.zeros(scale.size, "int8")
+
+
+def _levels(constant):
+    """(integers, scale, zero point) of a constant that was rounded to 8 bits; None if it was not."""
+    low, high = min(constant.min(), np.float32(0.0)), max(constant.max(), np.float32(1e-4))
+    scale = (high - low) / np.float32(255)
+    zero_point = np.rint(-low / scale)
+    levels = np.rint(constant / scale)
+    if np.abs(levels - constant / scale).max() > 1e-3:
+        return None
+    return (levels + zero_point).astype("uint8"), scale, zero_point.astype("uint8")
+
+
+def _dequantized(graph, name, integers, scale, zero_point, axis):
+    """The node that computes a tensor from its integers, which the graph gets as constants."""
+    from onnx import helper, numpy_helper
+
+    parts = {f"{name}_integers": integers, f"{name}_scale": scale, f"{name}_zero_point": zero_point}
+    graph.initializer.extend(numpy_helper.from_array(np.asarray(part), key) for key, part in parts.items())
+    attributes = {} if axis is None else {"axis": axis}
+    return helper.make_node("DequantizeLinear", list(parts), [name], f"{name}_dequantize", **attributes)
 
 
 def _put_in_front(graph, nodes):

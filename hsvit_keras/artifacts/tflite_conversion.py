@@ -3,14 +3,13 @@
 import re
 import warnings
 
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import depthwise_kernels
 from hsvit_runtime.native_output import quietly
+from hsvit_runtime.presets import PRESETS
 
 # Older runtimes refuse Dense layers that are quantized for each output apart.
 _FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
-TYPES = ("float32", "uint8", "int8")
 
 
 def convert(lowered, preset, *, runtime=None, input_type="float32", output_type="float32"):
@@ -20,7 +19,7 @@ def convert(lowered, preset, *, runtime=None, input_type="float32", output_type=
         lowered: `keras.Model` made by `hsvit_keras.artifacts.lowering.lower`.
         preset: str, one of `PRESETS`.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
-        input_type: str, one of `TYPES`: integers are for models whose activations are quantized.
+        input_type: str, one of `TENSOR_TYPES`: integers are for models whose activations are quantized.
         output_type: str, the same for the outputs.
 
     Returns:

@@ -17,7 +17,6 @@ from keras import layers
 
 from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
-from hsvit_keras.artifacts.presets import ONNX_PRESETS, PRESETS, preset_named
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
@@ -28,6 +27,7 @@ from hsvit_keras.tasks import task_of
 from hsvit_runtime import files, inspection, metadata
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
+from hsvit_runtime.presets import ONNX_PRESETS, PRESETS, TENSOR_TYPES, preset_named
 from hsvit_runtime.tflite_model import TFLiteModel
 
 _MADE_UP_SAMPLES = 16
@@ -100,7 +100,7 @@ def to_tflite(
     quantizes = preset_named(preset).needs_ranges
     types = {"input_type": input_type, "output_type": output_type}
     for name, value in types.items():
-        if value not in tflite_conversion.TYPES or (value != "float32" and not quantizes):
+        if value not in TENSOR_TYPES or (value != "float32" and not quantizes):
             raise InputError(
                 f"{name} has to be float32, or uint8 or int8 with preset='int8'; "
                 f"received {name}={value!r}, preset={preset!r}"
@@ -309,6 +309,7 @@ def _write(model, request, make):
             "input": runnable.inputs[0].to_json(),
             "output": runnable.outputs[0].to_json(),
             **facts,
+            "task": prepared.task.to_json(),
             "description": runnable.description.to_json(),
             "parity": {"data": data, **parity},
         }

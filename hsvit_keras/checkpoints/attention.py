@@ -1,8 +1,8 @@
-"""Attention of the X-former files: the four kinds, by the names that their packages use."""
+"""Attention of the X-former programs: the four kinds, under the names of the packages that they use."""
 
 from hsvit_keras.checkpoints import tensors as read
 
-# What the authors' constructors may say of attention; those without influence on our graph included.
+# Arguments of attention in the authors' constructors, including those that our graph does not need.
 SETTINGS = (
     "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
     "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
@@ -11,7 +11,7 @@ SETTINGS = (
 
 
 def arguments(kind, config):
-    """The settings of a kind of attention, from those of the authors' constructors that there are."""
+    """Our arguments of a kind of attention, from the authors' constructor arguments."""
     if kind == "performer":
         return {
             "num_features": config.get("nb_features"),
@@ -33,7 +33,7 @@ def arguments(kind, config):
 
 
 def load(kind, model, tensors, layer, name):
-    """Hands one attention over.
+    """Sets the weights of one attention.
 
     Args:
         kind: str, one of `hsvit_keras.models.blocks.ATTENTION` or `"fourier"`.
@@ -67,7 +67,7 @@ def load(kind, model, tensors, layer, name):
 
 
 def load_block(model, tensors, ours, theirs):
-    """Hands a block of the X-former files over: attention and feed-forward, each with its normalization."""
+    """Sets the weights of a block: attention and feed-forward, each with its normalization."""
     read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{theirs}.0.norm")
     load(model.attention, model, tensors, f"{ours}_attention", f"{theirs}.0.fn")
     read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{theirs}.1.norm")

@@ -15,7 +15,7 @@ OPTIONAL = (
 
 
 def build(architecture, config, input_shape):
-    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     side, kind = config["img_size"], KINDS[architecture]
     if config.get("positional_embedding", "learnable") != "learnable":
         raise InputError(
@@ -46,7 +46,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     for i in range(len(model.strides)):
         read.convolution(model.get_layer(f"tokenizer_conv{i}"), tensors, f"tokenizer.conv_layers.{i}.0")
     read.embedding(model.get_layer("position_embedding"), tensors, "classifier.positional_emb")

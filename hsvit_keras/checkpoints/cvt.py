@@ -26,7 +26,7 @@ OPTIONAL = ("dropout", "dim_head", "image_size", *attention.SETTINGS)
 
 
 def build(architecture, config, input_shape):
-    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     kind = KINDS[architecture]
     return ConvolutionalTransformer(
         input_shape=input_shape or (32, 32, 3),
@@ -42,7 +42,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     for i, depth in enumerate(model.depths):
         read.convolution(model.get_layer(f"stage{i}_conv"), tensors, f"layers.{i}.0")
         _load_norm(model.get_layer(f"stage{i}_norm"), tensors, f"layers.{i}.1")

@@ -35,7 +35,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     read.convolution(model.get_layer("patch_embedding"), tensors, "patch_embed.proj")
     names = ("cls_token", "dist_token") if model.distilled else ("cls_token",)
     tokens = [tensors.take(name, (1, 1, model.hidden_dim))[0] for name in names]

@@ -38,7 +38,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     _load_patches(model, tensors)
     read.embedding(model.get_layer("class_token"), tensors, "cls_token")
     for i in range(model.depth):
@@ -52,7 +52,7 @@ def load(model, tensors):
 
 
 def _load_patches(model, tensors):
-    """The authors' list has a GELU between two convolutions, each with its normalization."""
+    """In the authors' list every other layer is a convolution with its normalization; GELUs lie between."""
     for i in range((model.patch_size - 1).bit_length()):
         read.convolution(model.get_layer(f"patch_conv{i}"), tensors, f"patch_embed.proj.{2 * i}.0")
         read.normalization(model.get_layer(f"patch_norm{i}"), tensors, f"patch_embed.proj.{2 * i}.1")

@@ -22,7 +22,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     for i in range(2):
         read.convolution(model.get_layer(f"stem_conv{i}"), tensors, f"conv.{i}")
     for i in range(model.depth):

@@ -39,12 +39,12 @@ def build(architecture, config, input_shape):
         hidden_dim=config["attn_embed_dim"],
         num_heads=config["num_heads"],
         dropout_rate=config["dropout"],
-        use_convolution=sizes[-1] > 0,  # 0 is how the authors ask for the ablation
+        use_convolution=sizes[-1] > 0,  # in the authors' config 0 means the ablation
     )
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     if model.use_convolution:
         for i in range(len(model.filters)):
             for j in range(2):

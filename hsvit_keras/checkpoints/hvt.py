@@ -38,7 +38,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     read.convolution(model.get_layer("patch_embedding"), tensors, "patch_embed.proj")
     read.embedding(model.get_layer("position_embedding"), tensors, "pos_embed")
     for i in range(model.depth):

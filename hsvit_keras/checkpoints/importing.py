@@ -38,7 +38,7 @@ _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURE
 
 
 def from_torch(architecture, config, state_dict, *, input_shape=None):
-    """Makes a Keras model from an author's PyTorch program: same arguments, same weights, same answers.
+    """Makes a Keras model from the authors' PyTorch checkpoint: same arguments, same weights, same logits.
 
     PyTorch itself is not needed.
 

@@ -17,7 +17,7 @@ OPTIONAL = (
 
 
 def build(architecture, config, input_shape):
-    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     side, kind = config["image_size"], KINDS[architecture]
     if config.get("stages", 1) != 1:
         raise InputError(f"stages has to be 1, as in the paper; received stages={config['stages']}")
@@ -38,7 +38,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     for i in range(3):
         read.convolution(model.get_layer(f"embedding_conv{i}"), tensors, f"conv_embedding.{i}")
     for i in range(model.depth):

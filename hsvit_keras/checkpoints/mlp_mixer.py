@@ -27,7 +27,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     if model.embedding == "patches":
         read.patches(model.get_layer("patch_embedding"), tensors, "1")
         first = 2

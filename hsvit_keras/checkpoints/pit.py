@@ -33,7 +33,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     patches = model.get_layer("patch_embedding")
     read.convolution(patches, tensors, "patch_embed.conv")
     _, height, width, dim = patches.output.shape

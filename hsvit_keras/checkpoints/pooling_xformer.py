@@ -14,7 +14,7 @@ OPTIONAL = ("channels", "dim_head", *attention.SETTINGS)
 
 
 def build(architecture, config, input_shape):
-    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     side, kind = config["image_size"], KINDS[architecture]
     return PoolingXFormer(
         input_shape=input_shape or (side, side, config.get("channels", 3)),
@@ -32,7 +32,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     read.patches(model.get_layer("patch_embedding"), tensors, "to_patch_embedding.2", channels_first=True)
     read.embedding(model.get_layer("class_token"), tensors, "cls_token")
     read.embedding(model.get_layer("position_embedding"), tensors, "pos_embedding")

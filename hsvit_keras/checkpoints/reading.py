@@ -1,8 +1,8 @@
 """`read_state_dict`: the authors' weights, from a file or a mapping, as NumPy arrays by name.
 
 A file is `.npz`, `.safetensors` or what `torch.save` writes, which is a pickle: a program that may call
-anything. Here it finds nothing to call but inert stand-ins for the few globals that tensors are made of,
-and it is refused as soon as it asks for another. PyTorch is not needed.
+any function. The unpickler here resolves only the few names that tensors need, to stand-ins without side
+effects, and refuses a file that uses any other. PyTorch is not needed.
 """
 
 import copyreg
@@ -56,15 +56,15 @@ _STREAM_MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of a file of torch.save b
 def read_state_dict(source):
     """Reads the tensors of a PyTorch state dict.
 
-    A checkpoint around it, such as `{"state_dict": {...}, "epoch": 3}`, is taken off, and so is the
-    prefix `module.` of `DataParallel`. bfloat16 becomes float32; other types stay.
+    A checkpoint dict around it, such as `{"state_dict": {...}, "epoch": 3}`, is unwrapped, and the prefix
+    `module.` of `DataParallel` is removed. bfloat16 becomes float32; other types stay.
 
     Args:
         source: mapping of str to array (NumPy, Keras, PyTorch, whatever has `__array__`), or path to a
             `.npz`, `.safetensors`, `.pt`, `.pth`, `.ckpt` or `.bin` file.
 
     Returns:
-        Dict of str to `np.ndarray`, in the order of the source; by name from `.safetensors`, which has none.
+        Dict of str to `np.ndarray`, in the order of the source; sorted by name from `.safetensors`.
 
     Raises:
         ValueError: the file is damaged, not of these kinds, or asks for more than tensors; an entry is no
@@ -92,10 +92,10 @@ def read_state_dict(source):
 
 
 def _unwrapped(name, entries):
-    """`entries`, or the one entry that is a state dict; bookkeeping beside it is left behind."""
+    """`entries`, or the one entry that is a state dict; other entries, such as the epoch, are dropped."""
     if not isinstance(entries, Mapping):
         raise InputError(f"{name} holds a {_kind(entries)}; a dict of tensors is needed")
-    for wanted in (all, any):  # `any` leads to the error that names what is no tensor inside
+    for wanted in (all, any):  # with `any` the caller names the entry that is no tensor
         nested = [
             key
             for key, value in entries.items()
@@ -105,7 +105,7 @@ def _unwrapped(name, entries):
             break
     else:
         return entries
-    # A metric may be a tensor, but of one element.
+    # Tensors of one element are metrics, not weights.
     loose = [key for key, value in entries.items() if _is_tensor(value) and math.prod(np.shape(value)) > 1]
     if loose or len(nested) > 1:
         raise InputError(
@@ -250,8 +250,8 @@ def _decoded(array, name):
 
 # Pickles
 #
-# What a pickle can reach are the values of _GLOBALS and what calling them gives. All of them are strings,
-# tuples, and a dict without attributes: nothing of them can be changed (BUILD), even by assignment.
+# A pickle can reach the values of _GLOBALS and the results of calling them, nothing else. All of these are
+# strings, tuples and a dict without attributes, which the opcode BUILD cannot change.
 
 
 class _Unpickler(pickle.Unpickler):
@@ -287,7 +287,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _Storage(NamedTuple):
-    """`size` elements of type `name`, wherever `read(key)` finds their bytes."""
+    """`size` elements of type `name`, whose bytes `read(key)` returns."""
 
     name: str
     key: str

@@ -1,7 +1,7 @@
-"""Tensors of a PyTorch state dict, handed over one by one into Keras layers.
+"""Weights of Keras layers from the tensors of a PyTorch state dict.
 
-Each function gives one layer its weights in Keras' layout. Whatever does not fit is collected, so
-that one error names all of it.
+Each function sets the weights of one layer, in Keras' layout. Mismatches are collected, so that one
+error names them all.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ _SHOWN = 8  # problems named in full; the rest is counted
 
 
 class Tensors:
-    """A state dict that knows which of its tensors were taken.
+    """A state dict that records which of its tensors are used.
 
     Args:
         state_dict: dict of str to array.
@@ -24,7 +24,7 @@ class Tensors:
         self.problems = []
 
     def take(self, name, shape):
-        """Gives a tensor; if it is missing or has another shape, zeros, and the problem is noted.
+        """Returns a tensor; zeros if it is missing or has another shape, which is recorded as a problem.
 
         Args:
             name: str.
@@ -45,7 +45,7 @@ class Tensors:
         return np.zeros(shape, "float32")
 
     def ignore(self, name):
-        """Says that a tensor may be there and has no influence on the answers.
+        """Marks a tensor as known but not needed: it has no influence on the outputs.
 
         Args:
             name: str.
@@ -53,7 +53,7 @@ class Tensors:
         self.taken.add(name)
 
     def finish(self):
-        """Ends the handing over.
+        """Checks that all tensors fitted and were used.
 
         Raises:
             ValueError: a tensor was missing, had another shape or is left over; the message names them.

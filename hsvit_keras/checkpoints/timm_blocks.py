@@ -4,7 +4,7 @@ from hsvit_keras.checkpoints import tensors as read
 
 
 def block(model, tensors, layer, name):
-    """Hands one block over.
+    """Sets the weights of one block.
 
     Args:
         model: `keras.Model`.
@@ -20,14 +20,14 @@ def block(model, tensors, layer, name):
 
 
 def attention(model, tensors, layer, name):
-    """Hands the projections of one attention over."""
+    """Sets the weights of the projections of one attention."""
     projections = [model.get_layer(f"{layer}_{part}") for part in ("query", "key", "value")]
     read.fused_dense(projections, tensors, f"{name}.qkv")
     read.dense(model.get_layer(f"{layer}_output"), tensors, f"{name}.proj")
 
 
 def heads(model, tensors):
-    """Hands the last normalization over, and the head; two heads where the model is distilled."""
+    """Sets the weights of the last normalization and of the head; of both heads of a distilled model."""
     read.normalization(model.get_layer("head_norm"), tensors, "norm")
     read.dense(model.get_layer("head"), tensors, "head")
     if getattr(model, "distilled", False):

@@ -21,7 +21,7 @@ OPTIONAL = ("channels", *attention.SETTINGS)
 
 
 def build(architecture, config, input_shape):
-    """The model that the authors' constructor arguments describe; the authors' maxima over the batch."""
+    """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     side, kind = config["image_size"], _kind(architecture)
     return VisionXFormer(
         input_shape=input_shape or (side, side, 3),
@@ -43,7 +43,7 @@ def build(architecture, config, input_shape):
 
 
 def load(model, tensors):
-    """Hands the authors' tensors over to the layers of `model`."""
+    """Sets the weights of `model` from the authors' tensors."""
     if model.embedding == "patches":
         read.patches(model.get_layer("patch_embedding"), tensors, "to_patch_embedding.1")
     else:

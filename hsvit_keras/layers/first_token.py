@@ -1,4 +1,4 @@
-"""The class token alone."""
+"""Selects the class token."""
 
 import keras
 

@@ -1,4 +1,4 @@
-"""Dropout of whole attention groups, for a mean of groups that may later lack some."""
+"""Dropout of whole attention groups, in front of a mean over groups."""
 
 import keras
 from keras import ops
@@ -8,18 +8,18 @@ from hsvit_runtime.errors import InputError
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class GroupDropout(keras.layers.Layer):
-    """While training, leaves each image a random, never empty subset of its groups.
+    """In training, keeps a random, never empty subset of each image's groups.
 
     The others become zero, and the kept ones are scaled so that the mean over all groups, taken
-    afterwards, is the mean over the kept ones: what a model with these groups alone would take. So
-    every subset learns to answer. In inference the layer does nothing.
+    afterwards, is the mean over the kept ones, as in a model that has only these groups. So every
+    subset is trained. In inference the layer does nothing.
 
     Args:
-        rate: float in [0, 1), how likely a group is dropped; if all were, one of them is kept.
+        rate: float in [0, 1), probability of dropping a group; one is always kept.
         seed: int, or None for other random numbers in each run.
 
     Call arguments:
-        answers: Tensor of shape `(batch, groups, dim)`.
+        tokens: Tensor of shape `(batch, groups, dim)`.
         training: bool, whether to drop groups.
 
     Returns:
@@ -40,16 +40,16 @@ class GroupDropout(keras.layers.Layer):
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(seed)
 
-    def call(self, answers, training=False):
+    def call(self, tokens, training=False):
         if not training:
-            return answers
-        batch, groups, _ = ops.shape(answers)
+            return tokens
+        batch, groups, _ = ops.shape(tokens)
         noise = keras.random.uniform((batch, groups, 1), dtype="float32", seed=self.seed_generator)
         # The group with the largest number stays, whatever the rate.
         threshold = ops.minimum(self.rate, ops.max(noise, axis=1, keepdims=True))
         kept = ops.cast(noise >= threshold, "float32")
         share = ops.mean(kept, axis=1, keepdims=True)
-        return answers * ops.cast(kept / share, self.compute_dtype)
+        return tokens * ops.cast(kept / share, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
         return input_shape

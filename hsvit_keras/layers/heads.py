@@ -16,7 +16,7 @@ def split_heads(tokens, num_heads):
 
 
 def join_heads(heads, shape):
-    """The inverse of `split_heads`: back to tokens of `shape`, whose batch is not looked at."""
+    """The inverse of `split_heads`: back to tokens of `shape`, of any batch size."""
     return ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, *shape[1:]))
 
 

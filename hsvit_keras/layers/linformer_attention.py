@@ -1,4 +1,4 @@
-"""Attention over a fixed number of mixtures of the keys instead of over all keys."""
+"""Attention over a fixed number of learned combinations of the keys."""
 
 import keras
 from keras import ops
@@ -11,8 +11,8 @@ from hsvit_runtime.errors import InputError
 class LinformerAttention(keras.layers.Layer):
     """Softmax attention over keys and values that are projected along the tokens.
 
-    One learned projection serves keys and values. It belongs to one length of the sequence: another
-    length is refused.
+    Keys and values share one learned projection, whose size fixes the length of the sequence: another
+    length is an error.
 
     Args:
         num_heads: int, heads of the queries.

@@ -7,7 +7,7 @@ from hsvit_keras.layers.heads import transposed
 
 
 def local_attention(query, key, value, window_size):
-    """Each window of tokens looks at itself and at the windows before and behind.
+    """Tokens of a window attend to their own window, the one before and the one behind.
 
     The sequence is filled up with zeros at its end, which are not masked. Queries and keys are rotated
     by their positions within the three windows; halves of the features are paired.
@@ -44,7 +44,7 @@ def local_attention(query, key, value, window_size):
 
 
 def _beyond(heads, windows, window_size):
-    """What to add to scores so that windows before the first and behind the last are not looked at."""
+    """A bias on the scores that masks the windows before the first and behind the last."""
     bias = np.zeros((windows, 3, window_size))
     bias[0, 0] = bias[-1, 2] = -1e30
     return np.tile(bias.reshape(windows, 1, 3 * window_size), (heads, 1, 1))

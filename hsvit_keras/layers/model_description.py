@@ -1,4 +1,4 @@
-"""What a model is for, as a layer of its graph, so that it survives every pass and every file."""
+"""Metadata of a model, as a layer of its graph: passes keep it and it is saved with the model."""
 
 import keras
 
@@ -7,10 +7,10 @@ from hsvit_runtime.description import Description
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class ModelDescription(keras.layers.Layer):
-    """Says what a model takes and what its output means; passes the output on as it is.
+    """Holds what a model takes and what its output means; the output passes unchanged.
 
     Args:
-        task: str, a name of `hsvit_keras.tasks`, such as `"classification"`; None where nobody says.
+        task: str, a name of `hsvit_keras.tasks`, such as `"classification"`; None where it is not known.
         class_names: sequence of str, one for each index of the output's last axis, or None.
         data_set: str, the data set that the model was trained on, or None.
         input_range: (low, high), the values of a black and of a white pixel in the input, or None.
@@ -38,34 +38,34 @@ class ModelDescription(keras.layers.Layer):
         return keras.KerasTensor(outputs.shape, outputs.dtype)
 
     def get_config(self):
-        told = self.description
+        description = self.description
         return {
             **super().get_config(),
-            "task": told.task,
-            "class_names": told.class_names,
-            "data_set": told.data_set,
-            "input_range": told.input_range,
+            "task": description.task,
+            "class_names": description.class_names,
+            "data_set": description.data_set,
+            "input_range": description.input_range,
         }
 
 
 def description_of(model):
-    """What a model says of itself: a `Description`, an empty one where it says nothing."""
+    """The `Description` of a model; an empty one where it has none."""
     layers = [layer for layer in getattr(model, "layers", ()) if isinstance(layer, ModelDescription)]
     return layers[-1].description if layers else Description()
 
 
 def describe(model, **description):
-    """A model that says what it is for.
+    """A model with a `Description`.
 
     Args:
         model: `keras.Model`.
-        **description: arguments of `ModelDescription`; what is left out stays as the model says.
+        **description: arguments of `ModelDescription`; the others keep the values that the model has.
 
     Returns:
         A `keras.Model` of the same layers, whose output, the first of several, passes a `ModelDescription`.
     """
-    told = description_of(model)
-    known = {name: getattr(told, name) for name in ("task", "class_names", "data_set", "input_range")}
+    old = description_of(model)
+    known = {name: getattr(old, name) for name in ("task", "class_names", "data_set", "input_range")}
 
     def without_description(output):
         layer = output._keras_history.operation

@@ -15,7 +15,7 @@ class NystromAttention(keras.layers.Layer):
 
     Zeros are put in front of the tokens until landmarks divide their number, and are not masked. The
     pseudo-inverse is found by iteration; the authors scale its start by a maximum over the whole batch,
-    so that an image's answer depends on its company; by default it is taken over each head.
+    so that an image's output depends on the others; by default it is taken over each head.
 
     Args:
         num_heads: int.

@@ -19,8 +19,8 @@ class PerformerAttention(keras.layers.Layer):
     """`features(query) (features(key)^T value)`, divided by `features(query) . sum of features(key)`.
 
     The random features are drawn once and kept. For the softmax kernel the largest exponent of the keys
-    is taken off first, which cancels but for a small constant. The authors take it over the whole
-    batch, so that an image's answer depends on its company; by default it is taken over each image.
+    is subtracted first, which cancels except for a small constant. The authors take it over the whole
+    batch, so that an image's output depends on the others; by default it is taken over each image.
 
     Args:
         num_heads: int.
@@ -123,7 +123,7 @@ class PerformerAttention(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class OrthogonalRows(keras.initializers.Initializer):
-    """Gaussian rows made orthogonal in blocks, then given lengths as Gaussian rows have them.
+    """Gaussian rows, orthogonalized in blocks and scaled to the lengths of other Gaussian rows.
 
     Args:
         seed: int, or None for a new draw each time.

@@ -1,4 +1,4 @@
-"""One token made of all, by learned weights."""
+"""A weighted mean of the tokens, with learned weights."""
 
 import keras
 from keras import ops

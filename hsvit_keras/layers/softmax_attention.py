@@ -43,7 +43,7 @@ class SoftmaxAttention(keras.layers.Layer):
         self.built = True
 
     def attention_weights(self, query, key):
-        """Where each query looks: `(batch, groups * num_heads, queries, tokens)`, rows sum to 1."""
+        """Attention weights `(batch, groups * num_heads, queries, tokens)`; rows sum to 1."""
         scale = (query.shape[-1] // self.num_heads) ** -0.5
         query, key = split_heads(query, self.num_heads), split_heads(key, self.num_heads)
         return ops.softmax(ops.matmul(query * scale, transposed(key)))

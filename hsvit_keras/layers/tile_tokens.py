@@ -1,4 +1,4 @@
-"""More tokens than there are, by going round."""
+"""Repeats the tokens cyclically."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ class TileTokens(keras.layers.Layer):
     Written as a product with zeros and ones, which is exact: TILE is not accelerated on phones.
 
     Args:
-        num_tokens: int, tokens given out; may be fewer than come in.
+        num_tokens: int, tokens of the output; may be fewer than those of the input.
 
     Call arguments:
         tokens: Tensor of shape `(batch, tokens, dim)`.

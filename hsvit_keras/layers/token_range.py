@@ -1,4 +1,4 @@
-"""Some of the tokens, cut out in a way that phones accelerate."""
+"""A slice of the tokens, as an operation that phones accelerate."""
 
 import keras
 from keras import ops

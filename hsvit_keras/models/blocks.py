@@ -1,4 +1,4 @@
-"""Wiring and checks that the families share.
+"""Blocks, heads and checks of arguments that the families share.
 
 A mixer is a function `(tokens, name) -> tokens` that mixes information across tokens; the kinds of attention
 are the rows of `ATTENTION`, exchangeable by name.
@@ -32,7 +32,7 @@ ATTENTION = {
     "performer": PerformerAttention,
     "nystrom": NystromAttention,
 }
-# The four kinds as the files of the Vision X-formers set them, whatever the architecture.
+# The four kinds with the settings of the Vision X-formers' programs, the same in each architecture.
 XFORMERS = {
     "softmax": {"attention": "softmax"},
     "performer": {"attention": "performer", "qkv_bias": True},
@@ -43,7 +43,7 @@ XFORMERS = {
     },
     "nystrom": {"attention": "nystrom", "attention_arguments": {"num_landmarks": 64}},
 }
-# The least that integer settings of attention may be.
+# Minima of integer settings of attention.
 _MINIMA = {
     "iterations": 1, "local_heads": 0, "num_features": 1, "num_landmarks": 1, "projected_tokens": 1,
     "residual_kernel": 0, "window_size": 1,
@@ -102,8 +102,8 @@ def dense_attention(
         shared_key_head: bool, whether all heads share one head of keys; for Linformer.
         rotary: bool, whether queries and keys are rotated by their positions.
         settings: dict, other arguments of the core's layer, or None.
-        wrap: function from the Dense layers of queries, keys and values, and that behind the core, to what
-            stands in their places, all of them functions from a name to a layer; None for themselves.
+        wrap: function from (projection of queries, keys and values; projection of the output), both
+            functions from a name to a layer, to the two that replace them; None for no change.
 
     Raises:
         ValueError: there is no such kind, or the arguments do not fit it.
@@ -134,7 +134,7 @@ def dense_attention(
 
 
 def _check_settings(kind, settings):
-    """Raises `ValueError` unless a kind of attention has these settings and needs no other."""
+    """Raises `ValueError` if a kind of attention does not know one of the settings, or needs another."""
     known = {} if kind == "fourier" else dict(inspect.signature(ATTENTION[kind]).parameters)
     known = {name: known[name] for name in known if name not in ("num_heads", "kwargs")}
     needed = {name for name, parameter in known.items() if parameter.default is parameter.empty}
@@ -225,7 +225,7 @@ def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name)
 
 
 def max_pooling(maps, pool_size, stride, name):
-    """Max pooling with symmetric padding of maps that are not negative: zeros are as good as -infinity."""
+    """Max pooling with symmetric zero padding, for maps without negative values."""
     maps, padding = _padded(maps, pool_size, stride, name)
     return layers.MaxPooling2D(pool_size, stride, padding, name=name)(maps)
 
@@ -433,7 +433,7 @@ def check_choice(name, value, choices):
 
 
 def check_odd(name, value):
-    """Checks the size of a kernel that has a middle.
+    """Checks the odd size of a kernel.
 
     Args:
         name: str, of the argument.
@@ -505,14 +505,14 @@ def check_divides(name, divisor, of, whole):
         whole: int, the number to divide.
 
     Raises:
-        ValueError: there is a rest.
+        ValueError: it does not.
     """
     if whole % divisor:
         raise InputError(f"{name} has to divide {of}; received {name}={divisor}, {of}={whole}")
 
 
 def check_image_shape(input_shape, patch_size=1):
-    """Gives the shape of an image as a tuple.
+    """Checks the shape of an image.
 
     Args:
         input_shape: (height, width, channels) in pixels.

@@ -152,7 +152,7 @@ def _patches(image, patch_size, hidden_dim):
 
 
 def _affine(maps, name):
-    """A gain and an offset for each channel, at first 1 and 0."""
+    """A gain and an offset for each channel, initially 1 and 0."""
     return layers.DepthwiseConv2D(1, depthwise_initializer="ones", name=name)(maps)
 
 

@@ -220,7 +220,7 @@ def _check_columns(arguments):
 
 
 def _check_pooling(input_shape, kernel_sizes, pool_strides):
-    """The authors' program counts on side // stride pixels behind each pooling: there has to be one."""
+    """Raises `InputError` if a pooled map would have no pixel, by the authors' count of side // stride."""
     sides = input_shape[:2]
     for i, (size, stride) in enumerate(zip(kernel_sizes, pool_strides, strict=True)):
         sides = [side + 1 - size % 2 for side in sides]
@@ -234,7 +234,7 @@ def _check_pooling(input_shape, kernel_sizes, pool_strides):
 
 
 def _arguments(filters, depth, pool_strides):
-    """A variant's arguments as a function of the image: Table 1's column of its size, or the next below."""
+    """A variant's arguments by input shape: those of Table 1 for its size or the next smaller one."""
 
     def arguments(input_shape):
         side = min(blocks.check_image_shape(input_shape)[:2])

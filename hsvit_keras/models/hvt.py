@@ -177,7 +177,7 @@ def _add_stage(features, tokens, grid):
 
 
 def _pool(inputs, pooling, size, stride, name):
-    """Fewer tokens `(batch, tokens, dim)`, without padding, or smaller maps, with padding."""
+    """Pools tokens `(batch, tokens, dim)` without padding, or maps with padding."""
     axes = len(inputs.shape) - 2
     layer = _POOLING[pooling][axes - 1]
     filters = inputs.shape[-1:] if pooling == "convolution" else ()
@@ -199,7 +199,7 @@ def _check_arguments(arguments):
 
 
 def _check_lengths(arguments, tokens):
-    """Each pooling of the sequence has at least one whole window."""
+    """Raises `InputError` if the sequence is shorter than the window of a pooling."""
     size, stride = arguments["pool_size"], arguments["pool_stride"]
     for i in range(0, arguments["depth"], arguments["pool_every"]):
         if tokens < size:

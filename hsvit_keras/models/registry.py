@@ -14,9 +14,9 @@ _VARIANTS = {}
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """One registered model: its class, and the arguments that make it.
+    """One registered model: its class and its constructor arguments.
 
-    `arguments` takes the input shape, since papers change strides with the size of the image.
+    `arguments` is a function of the input shape, since papers change strides with the size of the image.
     """
 
     model_class: type
@@ -63,11 +63,14 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         name: str, one of `list_models()`.
         input_shape: (height, width, channels) in pixels; the variant's own by default.
         num_classes: int; the variant's own by default.
-        **overrides: any other constructor argument of the variant's class, or of all models: `mean` and `std`
-            make a model of pixels, `class_names` and `data_set` travel in its file, see `ImageModel`.
+        **overrides: any other constructor argument of the variant's class, or of all models: `head=None`
+            gives named features in place of logits, `mean` and `std` make a model of pixels, `class_names`
+            and `data_set` are saved with it, see `ImageModel`.
 
     Returns:
-        A `keras.Model` from images `(batch, height, width, channels)` to logits `(batch, num_classes)`.
+        A `keras.Model` from images `(batch, height, width, channels)` to the logits of its head:
+        `(batch, num_classes)` for classification, `(batch, height, width, num_classes)` for segmentation;
+        with `head=None` to a dict of features, whose names are in the docstring of the class.
 
     Raises:
         ValueError: there is no such model, or an argument has a value that does not fit.
@@ -92,6 +95,6 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
 
 
 def suggest(word, known):
-    """What to say to somebody who wrote `word` where one of `known` is needed."""
+    """A hint for an unknown `word`: the closest of the known ones, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"

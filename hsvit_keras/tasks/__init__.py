@@ -2,8 +2,9 @@
 
 from hsvit_keras.tasks.classification import Classification
 from hsvit_keras.tasks.segmentation import Segmentation
-from hsvit_keras.tasks.task import Measure, Task
+from hsvit_keras.tasks.task import Task
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.measure import Measure
 
 TASKS = {task.name: task for task in (Task(), Classification(), Segmentation())}
 

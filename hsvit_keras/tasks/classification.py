@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Measure, Task, only, same_form
+from hsvit_keras.tasks.task import Task, only, same_form
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.measure import Measure
 
 
 class Classification(Task):

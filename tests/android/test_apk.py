@@ -118,7 +118,7 @@ def test_a_model_that_the_runtime_refuses(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_wrong_answer_and_a_key_of_ones_own(tmp_path):
+def test_wrong_outputs_and_a_key_of_ones_own(tmp_path):
     made, target = make_bundle(tmp_path), tmp_path / "target"
     keystore = tmp_path / "own.keystore"
     words = "-storepass secret -alias mine -keyalg RSA -validity 9 -dname CN=Mine"
@@ -134,7 +134,8 @@ def test_a_wrong_answer_and_a_key_of_ones_own(tmp_path):
     (made / "bundle.json").write_text(json.dumps(described))
     apk, printed, well = build(made, target)
     assert not well and not apk.exists()
-    assert re.search(r"int8\.tflite answers image 1 with \[.*\] on ARM; right is \[", printed), printed
+    wrong = r"int8\.tflite gives wrong outputs on ARM for image 1: \[.*\]; correct is \["
+    assert re.search(wrong, printed), printed
 
 
 def test_a_missing_bundle_and_a_missing_tool(tmp_path):

@@ -4,8 +4,7 @@ import keras
 import pytest
 
 import hsvit_keras
-from data_sets import load_dataset
-from data_sets.model_inputs import sample_inputs
+from data_sets import load_dataset, sample_images
 from tests.artifacts.running import with_random_statistics
 from tests.models.small import small_model
 
@@ -27,14 +26,14 @@ def classifier():
 @pytest.fixture(scope="session")
 def digits():
     """`Samples` of the digits' test part, as `classifier` takes them."""
-    pixels, labels = sample_inputs(load_dataset("digits", "test"), 32, (16, 16, 1), (0, 255))
+    pixels, labels = sample_images(load_dataset("digits", "test"), 32, image_shape=(16, 16, 1))
     return hsvit_keras.Samples(pixels, labels, "digits")
 
 
 @pytest.fixture(scope="session")
 def calibration():
     """Batches of the digits' training part, as `classifier` takes them."""
-    pixels, _ = sample_inputs(load_dataset("digits", "train"), 64, (16, 16, 1), (0, 255))
+    pixels, _ = sample_images(load_dataset("digits", "train"), 64, image_shape=(16, 16, 1))
     return [pixels]
 
 

@@ -18,11 +18,11 @@ if keras.backend.backend() != "tensorflow":
 import hsvit_keras
 from hsvit_keras.artifacts import comparison, tflite_conversion
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.quantized_layers import RoundedKernel
 from hsvit_keras.tasks import TASKS
 from hsvit_runtime.litert import tflite_file
+from hsvit_runtime.presets import PRESETS
 from tests.artifacts.running import kernels_of, outputs_of, random_images
 
 pytestmark = pytest.mark.tensorflow

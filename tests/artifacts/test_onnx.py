@@ -16,12 +16,11 @@ import onnx
 
 from hsvit_keras.artifacts import onnx_conversion
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import ONNX_PRESETS
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
+from hsvit_runtime.presets import ONNX_PRESETS
 from tests.artifacts.conftest import DIGITS
 from tests.artifacts.running import random_images
-from tests.models import small
 
 pytestmark = pytest.mark.tensorflow
 SLOW = pytest.mark.slow
@@ -49,18 +48,6 @@ def test_hsvit_of_its_papers_size(name, side):
     onnx.checker.check_model(parsed, full_check=True)
     assert opset_of(parsed) == [17]
     assert np.abs(OnnxModel(content).predict_only(images) - model(images, training=False)).max() <= 1e-4
-
-
-@pytest.mark.parametrize("name", [name for name in small.MODELS if name != "hsvit_c2a2"])
-@pytest.mark.slow
-def test_every_family(name):
-    """Also for any number of images at a time."""
-    model = small.grown_model(name)
-    images = random_images(model, 3)
-    artifact = OnnxModel(onnx_conversion.convert(lower(model, batch_size=None)))
-    expected = np.asarray(model(images, training=False))
-    for count in (1, 3):
-        np.testing.assert_allclose(artifact.predict_only(images[:count]), expected[:count], atol=1e-4)
 
 
 @pytest.mark.parametrize("opset", [17, 18])

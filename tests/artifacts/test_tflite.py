@@ -16,9 +16,9 @@ if keras.backend.backend() != "tensorflow":
 from hsvit_keras.artifacts import comparison, tflite_conversion, writing
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.presets import PRESETS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import PRESETS
 from tests.artifacts.conftest import DIGITS
 from tests.artifacts.running import outputs_of, random_images
 

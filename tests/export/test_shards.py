@@ -1,130 +1,100 @@
-"""Artifacts of shards: joined as the manifest says they answer as the model, with every preset."""
+"""Artifacts of shards: joined as the manifest says they compute what the model does, with every preset."""
 
 import hashlib
 import json
-import subprocess
-import sys
 
 import keras
 import numpy as np
 import pytest
 
-import hsvit_keras
-
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from data_sets import load_dataset, sample_images
-from export import shards, tflite
-from hsvit_keras.artifacts import writing
+from ai_edge_litert.interpreter import Interpreter
+
+from export import shards
+from export.sharding import shard_files
+from hsvit_keras.artifacts import PRESETS
+from hsvit_runtime.errors import InputError
+from tests.export import commands, hsvits
 
 pytestmark = pytest.mark.tensorflow
 
-SIZE = (16, 16, 1)
-CALIBRATION = tflite.Calibration("digits", 64)
 
-
-def pictures(count, mean=0.0, std=1.0):
-    return sample_images(load_dataset("digits", "test"), count, image_shape=SIZE, mean=mean, std=std)[0]
-
-
-SHARED, SPLIT = (pytest.mark.parametrize("path", [stem], indirect=True) for stem in ("shared", "split"))
-
-
-@pytest.fixture(scope="module")
-def path(request, tmp_path_factory):
-    """A small HSViT with four groups that has seen digits."""
-    keras.utils.set_random_seed(0)
-    model = hsvit_keras.create_model("hsvit_tiny", input_shape=SIZE, stem=request.param)
-    for _ in range(20):
-        model(pictures(64, 0.3, 0.35), training=True)
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "config.json").write_text(json.dumps({"mean": [0.3], "std": [0.35]}))
-    (folder / "labels.txt").write_text("\n".join("0123456789"))
-    model.save(folder / "model.keras")
-    return folder / "model.keras"
-
-
-def request(path, output, **settings):
-    return writing.Request(str(path), str(output), samples=16, **settings)
+def run(path, tensor):
+    """Runs a file as LiteRT does, with nothing of ours."""
+    interpreter = Interpreter(str(path))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], tensor)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
 def join_by_manifest(folder, image):
-    """As a reader of manifest.json would do it, with nothing else of ours than reading a file."""
+    """As a reader of manifest.json would do it."""
     manifest = json.loads((folder / "manifest.json").read_text())
+    low, high = manifest["input"]["range"]
     tokens = []
     for shard in manifest["shards"]:
-        token = tflite.runner((folder / shard["file"]).read_bytes())(image)
+        token = run(folder / shard["file"], low + image / 255 * (high - low))
         assert token.shape == (1, len(shard["groups"]), manifest["dim"])
         tokens.append(token)
     mean = np.concatenate(tokens, axis=1).mean(axis=1).reshape(manifest["head"]["input"])
-    return tflite.runner((folder / manifest["head"]["file"]).read_bytes())(mean)
+    return run(folder / manifest["head"]["file"], mean)
 
 
-@pytest.mark.parametrize(
-    ("path", "preset"),
-    [("split", "float32"), *(("shared", preset) for preset in tflite.PRESETS)],
-    indirect=["path"],
-)
-def test_every_preset(path, preset, tmp_path):
-    manifest = shards.export(
-        request(path, tmp_path), 3, preset, calibration=CALIBRATION if preset == "int8" else None
-    )
-    assert [shard["groups"] for shard in manifest["shards"]] == [[0, 1], [2], [3]]
+@pytest.mark.parametrize(("stem", "preset"), [("split", "float32"), *(("shared", name) for name in PRESETS)])
+def test_every_preset(stem, preset, tmp_path):
+    model = hsvits.small(stem)
+    manifest = shard_files.write(hsvits.request(model, preset), 2, tmp_path)
+    assert manifest == json.loads((tmp_path / "manifest.json").read_text())
+    assert [shard["groups"] for shard in manifest["shards"]] == [[0, 1], [2]]
+    assert manifest["class_names"] == list(hsvits.CLASS_NAMES)
+    assert (manifest["data_set"], manifest["input"]["range"]) == ("digits", [0, 255])
     for entry in (*manifest["shards"], manifest["head"]):
         content = (tmp_path / entry["file"]).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (entry["bytes"], entry["sha256"])
         assert entry["fully_delegated"] and entry["partitions"] == 1
-    model, images = keras.models.load_model(path), pictures(8, 0.3, 0.35)
-    answers = np.concatenate([join_by_manifest(tmp_path, image[np.newaxis]) for image in images])
+    images = hsvits.images(8)
+    outputs = np.concatenate([join_by_manifest(tmp_path, image[np.newaxis]) for image in images])
     expected = np.asarray(model(images))
     if preset == "float32":
-        np.testing.assert_allclose(answers, expected, atol=2e-5 * np.abs(expected).max())
-    assert np.corrcoef(answers.ravel(), expected.ravel())[0, 1] > 0.99
+        np.testing.assert_allclose(outputs, expected, atol=2e-5 * np.abs(expected).max())
+    assert np.corrcoef(outputs.ravel(), expected.ravel())[0, 1] > 0.99
 
 
-@SHARED
-def test_pixels_go_into_every_shard(path, tmp_path):
-    manifest = shards.export(request(path, tmp_path, pixels=True), 2)
-    assert manifest["input"]["pixels"] and manifest["input"]["mean"] == [0.3]
-    images = pictures(4)
-    answers = np.concatenate([join_by_manifest(tmp_path, 255 * image[np.newaxis]) for image in images])
-    expected = np.asarray(keras.models.load_model(path)((images - 0.3) / 0.35))
-    np.testing.assert_allclose(answers, expected, atol=2e-5 * np.abs(expected).max())
-
-
-@SPLIT
-def test_several_numbers_of_shards_make_a_table(path, tmp_path):
-    manifests = {count: shards.export(request(path, tmp_path / str(count)), count) for count in (1, 2, 4)}
-    rows = shards.compare(tmp_path, manifests)
-    assert [row["shards"] for row in rows] == [1, 2, 4]
-    assert rows[0]["ratio"] == 1
-    assert rows[0]["multiply_adds"] > rows[1]["multiply_adds"] > rows[2]["multiply_adds"]
-    # With a split stem nothing is repeated.
-    assert 4 * rows[2]["multiply_adds"] == rows[0]["multiply_adds"]
-    assert len(shards.table(rows).splitlines()) == 4
-
-
-@SHARED
-def test_errors(path, tmp_path):
-    with pytest.raises(ValueError, match="num_shards has to be an integer from 1 to 4"):
-        shards.export(request(path, tmp_path / "out"), 5)
-    with pytest.raises(ValueError, match="has no ranges, which int8 needs"):
-        shards.export(request(path, tmp_path / "out"), 2, "int8")
-    with pytest.raises(ValueError, match="shards answer one image at a time; received batch=2"):
-        shards.export(request(path, tmp_path / "out", batch=2), 2)
-    assert not (tmp_path / "out").exists()  # nothing was written half
-
-
-@SHARED
-@pytest.mark.slow
-def test_command(path, tmp_path):
-    command = [sys.executable, "-m", "export.shards", f"--model={path}", f"--output={tmp_path / 'out'}"]
-    done = subprocess.run([*command, "--num_shards=1,4"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "of the slowest shard" in done.stdout
-    assert [row["shards"] for row in json.loads((tmp_path / "out/shards.json").read_text())["rows"]] == [1, 4]
-    done = subprocess.run([*command, "--num_shards=two"], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (
-        1, "error: --num_shards takes integers separated by commas; received two\n",
+def test_several_numbers_of_shards_make_a_table(tmp_path, capsys):
+    path = tmp_path / "model.keras"
+    hsvits.small("split").save(path)
+    commands.run(
+        shards, f"--model={path}", f"--output={tmp_path}", "--num_shards=1,3", "--preset=float32",
+        "--samples=4",
     )  # fmt: skip
+    written = json.loads((tmp_path / "shards.json").read_text())
+    rows = written["rows"]
+    assert [row["shards"] for row in rows] == [1, 3]
+    assert rows[0]["ratio"] == 1
+    # With a split stem nothing is repeated.
+    assert 3 * rows[1]["multiply_adds"] == rows[0]["multiply_adds"]
+    assert (written["num_groups"], written["image_bytes"], written["group_bytes"]) == (3, 16 * 16, 4 * 8)
+    shown = capsys.readouterr().out
+    assert shard_files.table(rows) in shown and len(shard_files.table(rows).splitlines()) == 3
+    parity = json.loads((tmp_path / "3" / "manifest.json").read_text())["parity"]
+    assert (parity["samples"], parity["data"]) == (4, "digits")
+    assert 0 <= parity["metrics"]["accuracy"] <= 1
+
+
+def test_errors(tmp_path):
+    model, folder = hsvits.small(), tmp_path / "out"
+    with pytest.raises(InputError, match="num_shards has to be an integer from 1 to 3"):
+        shard_files.write(hsvits.request(model), 4, folder)
+    with pytest.raises(InputError, match="has no ranges, which int8 needs"):
+        shard_files.write(hsvits.request(model, "int8", calibration=None), 2, folder)
+    with pytest.raises(InputError, match=r"calibration is for preset='int8'; received preset='dynamic'"):
+        hsvits.request(model, "dynamic", calibration=[hsvits.images(4)])
+    assert not folder.exists()  # nothing was written half
+
+
+def test_numbers_of_shards_are_integers(tmp_path):
+    with pytest.raises(InputError, match=r"^--num_shards takes integers separated by commas; received two$"):
+        commands.run(shards, "--model=m.keras", f"--output={tmp_path}", "--num_shards=two")

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 from data_sets import batches, load_dataset
+from hsvit_keras.tasks import task_named
 from training.fitting.augmentation import Augmentation
 
 NUM_CLASSES = 4
+CLASSIFICATION = task_named("classification")
+
+
+def augmentation(table):
+    return Augmentation(table, CLASSIFICATION, NUM_CLASSES)
 
 
 def rng(seed=0):
@@ -44,11 +50,11 @@ LAYERS = [
 @pytest.mark.parametrize("name, arguments", LAYERS)
 def test_a_layer_draws_from_the_generator_alone(name, arguments):
     images, labels = batch()
-    augment = Augmentation([(name, arguments)], NUM_CLASSES)
+    augment = augmentation([(name, arguments)])
     first, first_labels = augment(images, labels, rng(1))
     other, _ = augment(images, labels, rng(2))
     again, again_labels = augment(images, labels, rng(1))
-    fresh, fresh_labels = Augmentation([(name, arguments)], NUM_CLASSES)(images, labels, rng(1))
+    fresh, fresh_labels = augmentation([(name, arguments)])(images, labels, rng(1))
     assert first.shape == images.shape and first.dtype == np.float32
     assert first_labels.shape == (16, NUM_CLASSES) and first_labels.dtype == np.float32
     assert first.min() >= 0 and first.max() <= 255.01
@@ -61,7 +67,7 @@ def test_a_layer_draws_from_the_generator_alone(name, arguments):
 
 def test_an_empty_table_only_makes_probabilities():
     images, labels = batch()
-    changed, probabilities = Augmentation((), NUM_CLASSES)(images, labels, rng())
+    changed, probabilities = augmentation(())(images, labels, rng())
     np.testing.assert_array_equal(changed, images)
     np.testing.assert_array_equal(probabilities.argmax(1), labels)
     np.testing.assert_array_equal(probabilities.sum(1), 1)
@@ -70,9 +76,7 @@ def test_an_empty_table_only_makes_probabilities():
 
 def test_flip_mirrors_about_half_of_the_images():
     images, labels = batch(200)
-    flipped, probabilities = Augmentation([("RandomFlip", {"mode": "horizontal"})], NUM_CLASSES)(
-        images, labels, rng()
-    )
+    flipped, probabilities = augmentation([("RandomFlip", {"mode": "horizontal"})])(images, labels, rng())
     same = (flipped == images).all((1, 2, 3))
     mirrored = (flipped == images[:, :, ::-1]).all((1, 2, 3))
     assert (same ^ mirrored).all()
@@ -85,7 +89,7 @@ def test_translation_moves_the_pixels_and_fills_with_black():
     table = [
         ("RandomTranslation", {"height_factor": (0.25, 0.25), "width_factor": 0, "fill_mode": "constant"})
     ]
-    moved, _ = Augmentation(table, NUM_CLASSES)(images, labels, rng())
+    moved, _ = augmentation(table)(images, labels, rng())
     np.testing.assert_allclose(moved[:, 2:], images[:, :-2], atol=1e-3)
     np.testing.assert_array_equal(moved[:, :2], 0)
 
@@ -95,7 +99,7 @@ def test_translation_moves_the_pixels_and_fills_with_black():
 def test_mixing_weighs_labels_as_it_weighs_images(name, arguments, atol):
     labels = batch(32)[1]
     images = plain_images(labels, shape=(64, 64, 1))
-    mixed, probabilities = Augmentation([(name, arguments)], NUM_CLASSES)(images, labels, rng())
+    mixed, probabilities = augmentation([(name, arguments)])(images, labels, rng())
     np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-6)
     assert ((probabilities > 0.05).sum(1) == 2).sum() > 5
     np.testing.assert_allclose(mixed.mean((1, 2, 3)), 60 * probabilities @ np.arange(NUM_CLASSES), atol=atol)
@@ -105,8 +109,8 @@ def test_layers_are_applied_in_the_order_of_the_table():
     images, labels = batch()
     right = ("RandomTranslation", {"height_factor": 0, "width_factor": (0.25, 0.25), "fill_mode": "constant"})
     wrap = ("RandomTranslation", {"height_factor": 0, "width_factor": (-0.25, -0.25), "fill_mode": "wrap"})
-    black_right, _ = Augmentation([right, wrap], NUM_CLASSES)(images, labels, rng())
-    black_left, _ = Augmentation([wrap, right], NUM_CLASSES)(images, labels, rng())
+    black_right, _ = augmentation([right, wrap])(images, labels, rng())
+    black_left, _ = augmentation([wrap, right])(images, labels, rng())
     np.testing.assert_allclose(black_right[:, :, 6:], 0, atol=1e-3)
     np.testing.assert_allclose(black_left[:, :, :2], 0, atol=1e-3)
     assert black_right[:, :, :2].mean() > 50
@@ -115,8 +119,8 @@ def test_layers_are_applied_in_the_order_of_the_table():
 def test_threads_do_not_disturb_each_other():
     images, labels = batch()
     table = [("RandomFlip", {}), ("RandomRotation", {"factor": 0.1})]
-    expected = [Augmentation(table, NUM_CLASSES)(images, labels, rng(seed))[0] for seed in range(12)]
-    augment = Augmentation(table, NUM_CLASSES)
+    expected = [augmentation(table)(images, labels, rng(seed))[0] for seed in range(12)]
+    augment = augmentation(table)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         received = pool.map(lambda seed: augment(images, labels, rng(seed))[0], range(12))
     for one, other in zip(expected, received, strict=True):
@@ -133,11 +137,9 @@ def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
                 digits,
                 batch_size=100,
                 image_shape=(8, 8, 1),
-                mean=0.3,
-                std=0.3,
                 shuffle=True,
                 seed=3,
-                augment=Augmentation(table, 10),
+                augment=Augmentation(table, CLASSIFICATION, 10),
                 epochs=2,
                 start_batch=start,
                 drop_remainder=True,
@@ -155,9 +157,9 @@ def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
 def test_the_global_random_state_of_keras_plays_no_part():
     images, labels = batch()
     table = [("RandomErasing", {}), ("CutMix", {})]
-    expected = Augmentation(table, NUM_CLASSES)(images, labels, rng())[0]
+    expected = augmentation(table)(images, labels, rng())[0]
     keras.random.uniform((3,))
-    np.testing.assert_array_equal(Augmentation(table, NUM_CLASSES)(images, labels, rng())[0], expected)
+    np.testing.assert_array_equal(augmentation(table)(images, labels, rng())[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -173,11 +175,54 @@ def test_the_global_random_state_of_keras_plays_no_part():
 )
 def test_a_wrong_table_is_named_when_it_is_read(table, words):
     with pytest.raises(ValueError, match=words):
-        Augmentation(table, NUM_CLASSES)
+        augmentation(table)
 
 
 def test_a_layer_that_resizes_is_refused():
     images, labels = batch()
-    augment = Augmentation([("CenterCrop", {"height": 4, "width": 4})], NUM_CLASSES)
+    augment = augmentation([("CenterCrop", {"height": 4, "width": 4})])
     with pytest.raises(ValueError, match=r"CenterCrop made \(4, 4, 3\) of \(8, 8, 3\)"):
         augment(images, labels, rng())
+
+
+SEGMENTATION = task_named("segmentation")
+
+
+def scenes(count=12):
+    """Grey images with a bright square, and masks of class 2 in the square and class 0 elsewhere."""
+    images, masks = np.full((count, 16, 16, 1), 50, np.uint8), np.zeros((count, 16, 16), np.int32)
+    images[:, 3:9, 5:11], masks[:, 3:9, 5:11] = 200, 2
+    return images, masks
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("RandomFlip", {}),
+        ("RandomTranslation", {"height_factor": 0.25, "width_factor": 0.25, "fill_mode": "nearest"}),
+        ("RandomRotation", {"factor": (0.25, 0.25), "fill_mode": "nearest"}),
+        ("RandomZoom", {"height_factor": (-0.3, -0.3), "fill_mode": "nearest"}),
+        ("RandomContrast", {"factor": 0.2}),
+        ("CutMix", {"factor": 1.0}),
+    ],
+)
+def test_masks_change_with_their_images(name, arguments):
+    """But for pixels on an edge, where images are interpolated and masks are not."""
+    images, masks = scenes()
+    changed, targets = Augmentation([(name, arguments)], SEGMENTATION, 3)(images, masks, rng())
+    assert targets.dtype == np.int32 and targets.shape == masks.shape
+    assert set(np.unique(targets)) <= {0, 2} and (targets == 2).any()
+    bright = changed[..., 0] > 125
+    assert (bright == (targets == 2)).mean() > 0.95
+
+
+def test_masks_without_augmentation_are_their_own_targets():
+    images, masks = scenes()
+    changed, targets = Augmentation((), SEGMENTATION, 3)(images, masks, rng())
+    np.testing.assert_array_equal(changed, images)
+    np.testing.assert_array_equal(targets, masks)
+
+
+def test_classes_of_masks_are_not_averaged():
+    with pytest.raises(ValueError, match="MixUp averages labels, and classes of a mask have no average"):
+        Augmentation([("MixUp", {})], SEGMENTATION, 3)(*scenes(), rng())

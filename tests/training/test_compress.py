@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 import hsvit_keras
+from data_sets import load_dataset
 from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.sparsity import sparsity_report
+from hsvit_keras.layers.model_description import description_of
 from tests.training.breaking import broken_off
-from training.compress import compress
-from training.configs import compress_base, digits
+from training.compressing.compression import compress
+from training.configs import compress_base
 from training.fitting import fit
-from training.recipes.recipe import plain
+from training.fitting.data import Data
 
 SMALL = {
     "filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8, "num_heads": 2,
@@ -29,7 +31,7 @@ STEPS = (
 
 def config(*steps, **settings):
     made = compress_base.get_config()
-    made.steps = steps or STEPS
+    made.steps, made.batch_size = steps or STEPS, 200
     for name, value in settings.items():
         made[name] = value
     return made
@@ -37,13 +39,14 @@ def config(*steps, **settings):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a run, with a model that was not trained."""
+    """A folder with a model that was not trained."""
     folder = tmp_path_factory.mktemp("run")
-    recipe = digits.get_config()
-    recipe.image_shape, recipe.batch_size, recipe.augmentation = (8, 8, 1), 200, ()
-    (folder / "config.json").write_text(json.dumps(plain(recipe)))
     keras.utils.set_random_seed(0)
-    hsvit_keras.create_model("hsvit_tiny", input_shape=(8, 8, 1), **SMALL).save(folder / "best.keras")
+    model = hsvit_keras.create_model(
+        "hsvit_tiny", input_shape=(8, 8, 1), mean=0.3, std=0.3, class_names=tuple("0123456789"),
+        data_set="digits", **SMALL,
+    )  # fmt: skip
+    model.save(folder / "best.keras")
     return folder
 
 
@@ -64,7 +67,7 @@ def outputs(path):
 def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
     folder, rows = done
     assert {path.name for path in folder.iterdir()} == {
-        "small.keras", "small.compress.json", "small.steps", "config.json", "labels.txt",
+        "small.keras", "small.compress.json", "small.steps",
     }  # fmt: skip
     assert sorted(path.name for path in (folder / "small.steps").iterdir()) == [
         "1_slim", "2_prune", "3_quantize",
@@ -78,8 +81,6 @@ def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
         "prune sparsity=0.5",
         "quantize images=100",
     ]
-    assert json.loads((folder / "config.json").read_text())["mean"] == [0.305]
-    assert (folder / "labels.txt").read_text().split() == list("0123456789")
 
 
 def test_each_row_tells_what_its_step_did(done):
@@ -102,8 +103,10 @@ def test_the_result_is_a_plain_quantized_model(done):
     assert is_quantized(model)
     assert model.get_layer("block0_attention_query").kernel.shape[0] == 1  # groups
     assert sparsity_report(model)["sparsity"] == rows[-1]["sparsity"]
-    values = {**json.loads((folder / "config.json").read_text()), "jit": None}
-    data = fit.Data(values)
+    description = description_of(model)
+    assert (description.data_set, description.input_range) == ("digits", (0, 255))
+    assert description.class_names == tuple("0123456789")
+    data = Data(json.loads((folder / "small.steps/1_slim/config.json").read_text()))
     labels = np.concatenate([labels for _, labels in data.test()]).argmax(1)
     logits = np.concatenate([model.predict_on_batch(images) for images, _ in data.test()])
     assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
@@ -157,13 +160,28 @@ def test_an_output_that_cannot_be_is_refused(run, tmp_path, output, words):
         compress(run / "best.keras", tmp_path / output, config())
 
 
-def test_the_folder_of_another_run_is_refused(run, tmp_path):
-    values = {**json.loads((run / "config.json").read_text()), "mean": [0.9]}
-    (tmp_path / "config.json").write_text(json.dumps(values))
+def test_a_model_for_another_task_is_refused(run, tmp_path):
     with pytest.raises(
-        ValueError, match=r"config\.json of another run, with mean \[0\.9\] and not \[0\.305\]"
+        ValueError, match="a model for classification, and the data set digits_segmentation is"
     ):
-        compress(run / "best.keras", tmp_path / "small.keras", config())
+        compress(run / "best.keras", tmp_path / "small.keras", config(data="digits_segmentation"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_of_somebody_else_is_compressed_in_its_own_range(tmp_path):
+    keras.utils.set_random_seed(0)
+    image = keras.Input((8, 8, 1))
+    keras.Model(image, keras.layers.Dense(10)(keras.layers.Flatten()(image))).save(tmp_path / "other.keras")
+    settings = {"data": "digits", "input_range": (-1.0, 1.0)}
+    original, _ = compress(
+        tmp_path / "other.keras", tmp_path / "small.keras", config(("quantize", {"epochs": 0}), **settings)
+    )
+    digits = load_dataset("digits", "test")
+    model = keras.models.load_model(tmp_path / "other.keras")
+    logits = model.predict_on_batch(digits.images.astype("float32") / 127.5 - 1)
+    assert original["accuracy"] == pytest.approx((logits.argmax(1) == digits.labels).mean(), abs=1e-6)
+    with pytest.raises(ValueError, match=r"does not say its data set: name it by --config\.data"):
+        compress(tmp_path / "other.keras", tmp_path / "small.keras", config())
 
 
 def test_a_missing_teacher_is_named_before_any_step(run, tmp_path):

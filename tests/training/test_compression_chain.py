@@ -2,19 +2,11 @@
 
 import pytest
 
+from hsvit_runtime.description import Description
 from training.compressing.chain import chain, parse_step
 from training.configs import compress_base, compress_digits
 
-RUN = {
-    "model": "hsvit_tiny",
-    "data": "digits",
-    "mean": [0.3],
-    "std": [0.2],
-    "batch_size": 32,
-    "weight_decay": 0.05,
-    "epochs": 300,
-    "learning_rate": 0.5,
-}
+MODEL = Description(task="classification", data_set="digits", input_range=(0, 255))
 
 
 def config(*steps, **settings):
@@ -26,7 +18,7 @@ def config(*steps, **settings):
 
 
 def only_step(name, arguments, **settings):
-    (step,) = chain(config((name, arguments), **settings), RUN, (8, 8, 1))
+    (step,) = chain(config((name, arguments), **settings), MODEL, (8, 8, 1))
     return step
 
 
@@ -56,30 +48,30 @@ def test_a_step_that_cannot_be_read_is_named(text):
         parse_step(text)
 
 
-def test_what_no_setting_says_is_as_in_the_run_of_the_model():
+def test_what_no_setting_says_is_the_default_and_data_are_the_models():
     step = only_step("slim", {"groups": 2})
     assert (step.name, step.arguments, str(step)) == ("slim", {"groups": 2}, "slim groups=2")
-    assert step.values["data"] == "digits"
-    assert (step.values["mean"], step.values["batch_size"], step.values["weight_decay"]) == ([0.3], 32, 0.05)
-    # How long a model is trained from nothing says nothing of how to go on.
+    assert (step.values["data"], step.values["input_range"]) == ("digits", [0, 255])
+    assert (step.values["batch_size"], step.values["weight_decay"]) == (64, 0.01)
     assert (step.values["epochs"], step.values["learning_rate"]) == (5, 1e-3)
+    assert step.values["validation"] == {"share": 0.1, "seed": 0}
     assert step.values["image_shape"] == [8, 8, 1]
     assert step.values["distillation"]["teachers"] == ["original"]
 
 
-def test_settings_of_the_config_come_before_the_run_and_those_of_the_step_before_the_config():
-    settings = {"batch_size": 64, "learning_rate": 0.1}
+def test_settings_of_a_step_come_before_those_of_the_config():
+    settings = {"batch_size": 32, "learning_rate": 0.1}
     arguments = {"learning_rate": 0.01, "alpha": 0.9, "teachers": "big.keras", "sparsity": 0.8}
     step = only_step("prune", arguments, **settings)
     assert step.arguments == {"sparsity": 0.8}
-    assert (step.values["batch_size"], step.values["learning_rate"]) == (64, 0.01)
+    assert (step.values["batch_size"], step.values["learning_rate"]) == (32, 0.01)
     assert (step.values["distillation"]["alpha"], step.values["distillation"]["temperature"]) == (0.9, 3.0)
     assert step.values["distillation"]["teachers"] == ["big.keras"]
 
 
 def test_settings_of_a_step_are_of_no_other():
     first, second = chain(
-        config(("slim", {"groups": 1, "epochs": 9, "hard": True}), ("quantize", {})), RUN, (8, 8, 1)
+        config(("slim", {"groups": 1, "epochs": 9, "hard": True}), ("quantize", {})), MODEL, (8, 8, 1)
     )
     assert (first.values["epochs"], second.values["epochs"]) == (9, 5)
     assert (first.values["distillation"]["hard"], second.values["distillation"]["hard"]) == (True, False)
@@ -91,7 +83,7 @@ def test_a_step_may_do_without_training_and_without_teacher():
 
 
 def test_the_config_for_digits_is_a_chain():
-    names = [step.name for step in chain(compress_digits.get_config(), RUN, (32, 32, 1))]
+    names = [step.name for step in chain(compress_digits.get_config(), MODEL, (32, 32, 1))]
     assert names == ["slim", "prune", "quantize"]
 
 
@@ -111,19 +103,21 @@ def test_the_config_for_digits_is_a_chain():
 )
 def test_a_wrong_chain_is_named_before_anything_is_computed(steps, settings, words):
     with pytest.raises(ValueError, match=words):
-        chain(config(*steps, **settings), RUN, (8, 8, 1))
+        chain(config(*steps, **settings), MODEL, (8, 8, 1))
 
 
 def test_an_unknown_setting_is_named():
     made = config(("quantize", {}))
     made.update({"epoch": 3})
     with pytest.raises(ValueError, match="unknown key 'epoch'; did you mean 'epochs'"):
-        chain(made, RUN, (8, 8, 1))
+        chain(made, MODEL, (8, 8, 1))
 
 
-def test_a_model_without_a_run_beside_needs_its_data_named():
-    with pytest.raises(ValueError, match=r"--config\.data is needed, since there is no config\.json"):
-        chain(config(("quantize", {})), {}, (8, 8, 1))
-    settings = {"data": "digits", "mean": (0.1,), "std": (1.0,)}
-    (step,) = chain(config(("quantize", {}), **settings), {}, (8, 8, 1))
-    assert (step.values["data"], step.values["mean"]) == ("digits", [0.1])
+def test_a_model_that_says_nothing_needs_its_data_named():
+    with pytest.raises(ValueError, match=r"does not say its data set: name it by --config\.data"):
+        chain(config(("quantize", {})), Description(), (8, 8, 1))
+    with pytest.raises(ValueError, match=r"give those of black and white by --config\.input_range"):
+        chain(config(("quantize", {}), data="digits"), Description(), (8, 8, 1))
+    settings = {"data": "digits", "input_range": (-1.0, 1.0)}
+    (step,) = chain(config(("quantize", {}), **settings), Description(), (8, 8, 1))
+    assert (step.values["data"], step.values["input_range"]) == ("digits", [-1, 1])

@@ -4,12 +4,14 @@ import json
 
 import pytest
 
-from training import train as training
-from training.compression_study import recipe_of, study, table
+from hsvit_keras.tasks import task_named
+from training.compressing.study import recipe_of, study, table
 from training.configs import compress_study_digits, compress_study_fashion_mnist
+from training.fitting import building
+from training.fitting.building import build_model
 from training.recipes.recipe import plain
-from training.train import build_model
 
+METRIC = task_named("classification").metric
 CONFIGS = compress_study_digits, compress_study_fashion_mnist
 SMALL = {"filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8}
 
@@ -39,16 +41,17 @@ def test_a_study_has_a_row_for_each_model_and_chain_and_goes_on(tmp_path, monkey
     names = "last.keras", "half.keras", "int8_after_training.keras"
     assert [row["file"] for row in rows] == [str(tmp_path / "hsvit_tiny" / name) for name in names]
     assert json.loads((tmp_path / "study.json").read_text())["rows"] == rows
-    assert table(rows) in capsys.readouterr().out
-    monkeypatch.setattr(training, "build_model", None)
+    assert table(rows, METRIC) in capsys.readouterr().out
+    monkeypatch.setattr(building, "build_model", None)
     assert study(small_config(), tmp_path, models=["hsvit_tiny"]) == rows
 
 
 def test_the_table_compares_with_the_original():
     base = {"model": "m", "accuracy": 0.9, "points": 0.0, "multiply_adds": 100, "bytes": 400}
     half = {"accuracy": 0.88, "points": 2.0, "multiply_adds": 50, "bytes": 100}
-    *_, line = table([{**base, "chain": "original"}, {**base, "chain": "half", **half}]).splitlines()
-    assert line.split() == ["m", "half", "0.8800", "-2.00", "0.50", "0.25"]
+    rows = [{**base, "chain": "original"}, {**base, "chain": "half", **half}]
+    *_, line = table(rows, METRIC).splitlines()
+    assert line.split() == ["m", "half", "88.00%", "-2.00", "0.50", "0.25"]
 
 
 def test_a_model_that_is_not_in_the_config_is_named(tmp_path):
@@ -62,7 +65,7 @@ def test_configs_name_models_that_can_be_made_and_slimmed(module):
 
     config = module.get_config()
     for name, entry in config.models.items():
-        model = build_model(plain(recipe_of(config, name)), 10)
+        model = build_model(plain(recipe_of(config, name)), tuple("0123456789"))
         assert model.count_params() < 700_000
         assert hsvit_keras.slim(model, **entry.slim.to_dict()).count_params() < model.count_params()
 

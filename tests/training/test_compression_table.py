@@ -10,12 +10,13 @@ from keras import layers
 from hsvit_keras.compression import calibrate
 from training.compressing.table import measure, table
 from training.configs import digits
-from training.fitting.fit import Data
+from training.fitting.data import Data
+from training.recipes.recipe import plain
 
 
 @pytest.fixture(scope="module")
 def values():
-    return {**digits.get_config().to_dict(), "image_shape": (8, 8, 1), "batch_size": 100, "jit": None}
+    return {**plain(digits.get_config()), "image_shape": (8, 8, 1), "batch_size": 100}
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +25,10 @@ def data(values):
 
 
 def network():
-    model = keras.Sequential([keras.Input((8, 8, 1)), layers.Flatten(), layers.Dense(16), layers.ReLU()])
-    model.add(layers.Dense(10))
-    return keras.Model(model.inputs[0], model.outputs[0])
+    image = keras.Input((8, 8, 1))
+    pixels = layers.Flatten()(layers.Rescaling(1 / 255)(image))
+    hidden = layers.ReLU()(layers.Dense(16, name="hidden")(pixels))
+    return keras.Model(image, layers.Dense(10)(hidden))
 
 
 def test_accuracy_and_loss_are_those_of_all_test_images(values, data):
@@ -55,9 +57,9 @@ def test_size_and_arithmetic_of_a_float_model(values, data):
 
 def test_rounded_kernels_count_a_byte_and_zip_as_integers(values, data):
     model = network()
-    kernel, bias = model.layers[2].get_weights()
+    kernel, bias = model.get_layer("hidden").get_weights()
     kernel[::2] = 0
-    model.layers[2].set_weights([kernel, bias])
+    model.get_layer("hidden").set_weights([kernel, bias])
     quantized = calibrate(model, [np.zeros((1, 8, 8, 1), "float32")])
     row = measure(quantized, data, values)
     ranges = sum(weight.shape == () for weight in quantized.weights)
@@ -69,8 +71,8 @@ def test_rounded_kernels_count_a_byte_and_zip_as_integers(values, data):
 def test_the_table_has_a_line_for_each_row(values, data):
     row = {"step": "original", **measure(network(), data, values)}
     other = {**row, "step": "slim groups=2", "accuracy": 0.5, "bytes": 1234567}
-    head, first, second = table([row, other]).splitlines()
-    assert head.split()[:2] == ["step", "accuracy"]
+    head, first, second = table([row, other], data.task.metric).splitlines()
+    assert head.split()[:2] == ["step", "Accuracy"]
     assert "multiply adds" in head
     assert len(head) == len(first) == len(second)
-    assert second.startswith("slim groups=2") and "0.5000" in second and "1,234,567" in second
+    assert second.startswith("slim groups=2") and "50.00%" in second and "1,234,567" in second

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from keras import layers
 
+from hsvit_keras.layers.model_description import describe
 from tests.models.small import small_model
 from training.fitting.distillation import Distiller
 
@@ -55,7 +56,7 @@ def loss_of(distiller, outputs, labels, images, **arguments):
 
 
 def answering(logits, features=()):
-    return {"answer": logits, "on_labels": logits, "on_teacher": logits, "features": list(features)}
+    return {"output": logits, "on_labels": logits, "on_teacher": logits, "features": list(features)}
 
 
 def softmax(logits):
@@ -113,11 +114,12 @@ def test_a_teacher_behind_a_softmax_teaches_as_its_logits_do(images, labels, log
     plain, with_softmax = network(), network(softmax=True)
     with_softmax.set_weights(plain.get_weights())
     layer_at_end = keras.Sequential([plain, layers.Softmax()])
+    described = describe(with_softmax, task="classification")
     losses = [
         loss_of(compiled(network(), teacher), answering(logits), labels, images)
-        for teacher in (plain, with_softmax, layer_at_end)
+        for teacher in (plain, with_softmax, layer_at_end, described)
     ]
-    assert losses[1:] == pytest.approx([losses[0]] * 2, rel=1e-5)
+    assert losses[1:] == pytest.approx([losses[0]] * 3, rel=1e-5)
 
 
 def test_confidence_in_the_wrong_class_still_teaches(images, labels):
@@ -153,7 +155,7 @@ def test_the_distillation_token_learns_from_the_teacher_and_the_class_token_from
     outputs = distiller.learner.predict_on_batch(images)
     expected = 0.5 * crossentropy(labels, of_labels) + 0.5 * crossentropy(np.eye(5)[[2, 2]], of_teacher)
     assert loss_of(distiller, outputs, labels, images) == pytest.approx(expected, rel=1e-5)
-    np.testing.assert_allclose(outputs["answer"], np.repeat((of_labels + of_teacher) / 2, 2, 0), rtol=1e-6)
+    np.testing.assert_allclose(outputs["output"], np.repeat((of_labels + of_teacher) / 2, 2, 0), rtol=1e-6)
 
 
 def test_features_of_one_width_are_compared_as_they_are(images, labels, logits):
@@ -290,12 +292,12 @@ def test_wrong_arguments_are_named(arguments, words):
         (
             lambda: network(classes=4, name="four"),
             {},
-            "teacher 'four' has to answer as many classes as the student, 3; it has 4",
+            r"the output of teacher 'four' has to have the student's shape, \(None, 3\); it has \(None, 4\)",
         ),
         (
             lambda: network(inputs=5, name="five"),
             {},
-            r"'five' has to take the images of the student, \(None, 4\); it takes \(None, 5\)",
+            r"'five' has to take the student's images, \(None, 4\); it takes \(None, 5\)",
         ),
         (list, {}, "teachers: at least one is needed"),
         (lambda: [network(), network()], {"features": [("norm", "norm")]}, "of one teacher; received 2"),

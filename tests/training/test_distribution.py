@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.models.small import small_model
-from training import train
 from training.configs import digits
 from training.fitting import distribution
+from training.fitting.run import train
 
 pytestmark = pytest.mark.once
 
@@ -117,7 +117,7 @@ def test_tensorflow_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match="needs Keras on jax, and Keras runs on tensorflow: set the environment"
     ):
-        train.train(digits.get_config(), tmp_path, distribution="data", num_devices=2)
+        train(digits.get_config(), tmp_path, distribution="data", num_devices=2)
     finished = run(
         "training.train", "--config=training/configs/digits.py", f"--workdir={tmp_path}", "--num_devices=2"
     )

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
+from hsvit_keras.tasks import Measure
+from training.run_files import curves
 from training.run_files.run_directory import RunDirectory
 
 CONFIG = {"epochs": 3, "model_arguments": {"depth": 2}}
+ACCURACY = Measure("accuracy", "Accuracy")
+ERROR = Measure("error", "Error", higher_is_better=False, is_share=False)
 
 
 class Killed(BaseException):
@@ -40,7 +44,7 @@ def make_row(epoch, val_accuracy=0.5):
 
 def start(path, model=None):
     run = RunDirectory(path)
-    run.start(CONFIG, ["cat", "dog"], model or make_model())
+    run.start(CONFIG, model or make_model(), ACCURACY)
     return run
 
 
@@ -68,10 +72,9 @@ def event_points(folder):
     return points
 
 
-def test_a_new_run_has_its_config_and_labels(tmp_path):
+def test_a_new_run_has_its_config(tmp_path):
     run = start(tmp_path / "deep" / "run")
     assert json.loads((run.path / "config.json").read_text()) == CONFIG
-    assert (run.path / "labels.txt").read_text() == "cat\ndog\n"
     assert run.rows == [] and metrics(run.path) == []
     assert run.summary() is None
 
@@ -85,10 +88,11 @@ def test_epochs_are_on_record(tmp_path):
     assert epoch_in(tmp_path / "last.keras") == 2
     points = event_points(tmp_path / "tensorboard")
     assert points["loss/train"] == [(1, 1.0), (2, 0.5)]
-    assert points["loss/test"] == [(1, 2.0), (2, 1.0)]
-    assert points["accuracy/test"] == [(1, 0.5), (2, 0.5)]
+    assert points["loss/validation"] == [(1, 2.0), (2, 1.0)]
+    assert points["accuracy/validation"] == [(1, 0.5), (2, 0.5)]
     assert set(points) == {
-        "loss/train", "loss/test", "accuracy/train", "accuracy/test", "learning_rate", "images_per_second",
+        "loss/train", "loss/validation", "accuracy/train", "accuracy/validation", "learning_rate",
+        "images_per_second",
     }  # fmt: skip
 
 
@@ -101,6 +105,27 @@ def test_the_best_model_has_the_highest_accuracy_then_the_lowest_loss(tmp_path):
         best.append(epoch_in(tmp_path / "best.keras"))
     assert best == [1, 2, 2, 4, 4]
     assert run.best_row() == make_row(4, 0.7)
+
+
+def test_the_best_model_has_the_lowest_value_of_a_metric_that_is_better_when_lower(tmp_path):
+    run, model = RunDirectory(tmp_path), make_model()
+    run.start(CONFIG, model, ERROR)
+    for epoch, error in enumerate((5.0, 3.0, 4.0), start=1):
+        row = {**make_row(epoch), "error": error, "val_error": error}
+        run.finish_epoch(model, row, None)
+    assert run.best_row()["epoch"] == 2
+
+
+@pytest.mark.parametrize("validation", ["validation", "test"])
+def test_curves_name_the_metric_and_the_part(tmp_path, monkeypatch, validation):
+    drawn = []
+    monkeypatch.setattr(curves.plots, "save", lambda figure, path: drawn.append(figure))
+    curves.draw([make_row(1), make_row(2)], ACCURACY, tmp_path / "curves.png", validation)
+    loss, accuracy = drawn[0].axes
+    assert (loss.get_title(loc="left"), accuracy.get_title(loc="left")) == ("Loss", "Accuracy")
+    assert [line.get_label() for line in accuracy.lines] == ["train", validation]
+    assert accuracy.lines[1].get_ydata().tolist() == [0.5, 0.5]
+    assert loss.lines[0].get_ydata().tolist() == [1.0, 0.5]
 
 
 def test_a_run_that_goes_on_has_the_state_of_the_last_epoch(tmp_path):

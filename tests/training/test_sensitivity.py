@@ -1,9 +1,6 @@
 """The layer whose quantization costs most is found, and the numbers are those of the models they speak of."""
 
 import json
-import pathlib
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -11,9 +8,14 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from training.sensitivity import sensitivity, table
+from data_sets import load_dataset
+from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import InputError
+from tests.command_line.in_process import call
+from training import sensitivity as command
+from training.compressing.layer_sensitivity import sensitivity, table
 
-ROOT = pathlib.Path(__file__).parents[2]
+CLASSIFICATION = task_named("classification")
 
 
 def model_with_an_outlier():
@@ -40,8 +42,9 @@ def test_the_layer_with_the_outlier_is_the_worst():
     labels[:50] = (labels[:50] + 1) % 3  # wrong ones
     progress = []
     report = sensitivity(
-        model, np.split(images, 4), images, labels, progress=lambda *done: progress.append(done)
-    )
+        model, np.split(images, 4), images, labels, CLASSIFICATION,
+        progress=lambda *done: progress.append(done),
+    )  # fmt: skip
     assert report["accuracy"] == 0.75
     assert report["layers"][0]["layer"] == "coarse"
     assert {row["layer"] for row in report["layers"]} == {"fine", "coarse", "rescaled"}
@@ -59,29 +62,40 @@ def test_the_layer_with_the_outlier_is_the_worst():
     assert fine["noise"] == pytest.approx(noise, rel=1e-3)
     assert report["quantized"]["noise"] > noises[0] / 2
 
-    lines = table(report, worst=1).splitlines()
+    lines = table(report, CLASSIFICATION.metric, worst=1).splitlines()
     assert len(lines) == 4
     assert lines[1].startswith("all layers") and lines[2].startswith("coarse") and "75.00%" in lines[3]
 
 
-@pytest.mark.slow
-def test_the_command(tmp_path):
-    model = hsvit_keras.create_model("hsvit_tiny", input_shape=(8, 8, 1), filters=(8,), pool_strides=(2,))
+def test_the_command(tmp_path, capsys):
+    small = {"filters": (8,), "pool_strides": (2,), "depth": 1}
+    pixels = {"mean": 0.3, "std": 0.3, "data_set": "digits"}
+    model = hsvit_keras.create_model("hsvit_tiny", input_shape=(8, 8, 1), **small, **pixels)
     model.save(tmp_path / "model.keras")
-    command = [sys.executable, "-m", "training.sensitivity", f"--model={tmp_path}/model.keras"]
     output = tmp_path / "sensitivity.json"
-    done = subprocess.run(
-        [*command, f"--output={output}", "--calibration_samples=64", "--samples=50", "--worst=2"],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    arguments = [f"--model={tmp_path / 'model.keras'}", f"--output={output}"]
+    call(command, *arguments, "--calibration_samples=64", "--samples=50", "--worst=2")
     report = json.loads(output.read_text())
     assert (report["data"], report["scheme"]) == ("digits", "int8")
     kinds = hsvit_keras.SCHEMES["int8"].integer
     assert len(report["layers"]) == sum(type(layer) in kinds for layer in model.layers)
-    assert report["layers"][0]["layer"] in done.stdout
+    assert report["layers"][0]["layer"] in capsys.readouterr().out
 
     hsvit_keras.quantize_aware(model).save(tmp_path / "model.keras")
-    done = subprocess.run([*command, f"--output={output}"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "error: 'hsvit_tiny' is quantized already" in done.stderr
+    with pytest.raises(InputError, match="'hsvit_tiny' is quantized already"):
+        call(command, *arguments)
+
+
+def test_a_model_that_does_not_say_its_pixels_needs_a_flag(tmp_path):
+    model = keras.Sequential([keras.Input((8, 8, 1)), layers.Flatten(), layers.Dense(10, name="only")])
+    model.save(tmp_path / "model.keras")
+    arguments = [f"--model={tmp_path / 'model.keras'}", f"--output={tmp_path / 'sensitivity.json'}"]
+    with pytest.raises(InputError, match="the model does not say its data set: name it by --data"):
+        call(command, *arguments)
+    with pytest.raises(InputError, match="give those of black and white by --input_range"):
+        call(command, *arguments, "--data=digits")
+    call(command, *arguments, "--data=digits", "--input_range=-1,1")
+    found = json.loads((tmp_path / "sensitivity.json").read_text())
+    digits = load_dataset("digits", "test")
+    logits = model.predict_on_batch(digits.images.astype("float32") / 127.5 - 1)
+    assert found["accuracy"] == pytest.approx((logits.argmax(1) == digits.labels).mean(), abs=1e-6)

@@ -1,5 +1,7 @@
 """Training learns, repeats itself bit for bit, goes on after a kill and stops at NaN."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -15,16 +17,23 @@ import pytest
 from PIL import Image
 
 import hsvit_keras
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import FileError
 from tests.data_sets.making import write_class_folder
 from tests.training.breaking import broken_off
 from training.configs import digits, folder
+from training.fitting import data as fitting_data
 from training.fitting import fit
 from training.fitting.augmentation import Augmentation
-from training.train import FloatCopy, train
+from training.fitting.building import FloatCopy
+from training.fitting.data import Data
+from training.fitting.run import train
+from training.recipes import recipe
 
 ROOT = pathlib.Path(__file__).parents[2]
 DISTILLATION = digits.get_config().distillation.to_dict()
-STEPS = 7  # 1,442 images in batches of 200
+STEPS = 6  # 1,298 images in batches of 200: 144 of the 1,442 are to validate on
 TIMES = ("images_per_second", "seconds")
 SMALL = {
     "model_arguments": {
@@ -74,16 +83,24 @@ def assert_same_run(one, other):
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     workdir = tmp_path_factory.mktemp("unbroken run")
-    train(small_config(), workdir)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        train(small_config(), workdir)
+    (workdir / "said").write_text(said.getvalue())
     return workdir
+
+
+def accuracy_and_loss(logits, labels):
+    """(accuracy, cross-entropy) of logits, in plain NumPy."""
+    logits = np.asarray(logits, "float64")
+    losses = np.log(np.exp(logits).sum(1)) - logits[np.arange(len(labels)), labels]
+    return (logits.argmax(1) == labels).mean(), losses.mean()
 
 
 def test_a_run_leaves_its_files(unbroken):
     assert {path.name for path in unbroken.iterdir()} == {
-        "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "config.json", "labels.txt",
-        "run.json", "summary.json",
+        "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "config.json", "run.json",
+        "summary.json", "said",
     }  # fmt: skip
-    assert (unbroken / "labels.txt").read_text().split() == list("0123456789")
     assert json.loads((unbroken / "config.json").read_text())["batch_size"] == 200
     assert (unbroken / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert len(list((unbroken / "tensorboard").glob("events.out.tfevents.*"))) == 1
@@ -108,13 +125,28 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
     rows = [json.loads(line) for line in (unbroken / "metrics.jsonl").read_text().splitlines()]
     assert summary["last"] == rows[-1]
     assert summary["best"] == max(rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
-    assert summary["images"] == {"train": 1442, "test": 355}
+    assert summary["images"] == {"train": 1298, "validation": 144, "test": 355}
+    assert summary["validation"] == {"part": "train, 10 %, seed 0", "metric": "accuracy"}
+    assert set(summary["test"]) == {"samples", "loss", "accuracy"} and summary["test"]["samples"] == 355
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1
 
 
-def test_parameters_are_the_trainable_ones(unbroken, capsys):
+def test_what_is_printed_says_which_number_is_of_which_part(unbroken):
+    summary = json.loads((unbroken / "summary.json").read_text())
+    first, *_, last = (unbroken / "said").read_text().splitlines()
+    assert f"({summary['parameters']:,} parameters)" in first
+    assert "1,298 images to train on, 144 to validate on (train, 10 %, seed 0), 355 to test on" in first
+    best, test = summary["best"], summary["test"]
+    validated, tested = best["val_accuracy"], test["accuracy"]
+    assert last.startswith(
+        f"best epoch {best['epoch']}: accuracy {validated:.2%} on validation (train, 10 %, seed 0), "
+        f"{tested:.2%} on the test part"
+    )
+
+
+def test_parameters_are_the_trainable_ones(unbroken):
     """What the paper counts: without the statistics of the batch normalization."""
     summary = json.loads((unbroken / "summary.json").read_text())
     variables = keras.models.load_model(unbroken / "best.keras").weights
@@ -123,27 +155,63 @@ def test_parameters_are_the_trainable_ones(unbroken, capsys):
     assert summary["parameters"] == sum(np.size(variable) for variable in variables) - statistics
 
 
-def test_the_trainable_parameters_are_announced(tmp_path, capsys):
-    summary = train(small_config(epochs=1), tmp_path)
-    assert f"({summary['parameters']:,} parameters)" in capsys.readouterr().out
-
-
-def test_the_best_model_has_the_accuracy_on_record(unbroken):
-    """From the raw digits, without the pipeline and without Keras' loss and metric."""
+def test_the_best_model_has_the_numbers_on_record(unbroken):
+    """On the test part from the raw digits, without the pipeline and without Keras' loss and metric."""
     from sklearn.datasets import load_digits
 
     all_digits = load_digits()
     in_test = np.zeros(len(all_digits.target), bool)
     for digit in range(10):
         in_test[np.flatnonzero(all_digits.target == digit)[4::5]] = True
-    images = np.round(all_digits.images[in_test] * 255 / 16)[..., None] / 255
+    pixels = np.round(all_digits.images * 255 / 16).astype("float32")[..., None]
     model = keras.models.load_model(unbroken / "best.keras")
-    logits = np.array(model((images.astype("float32") - 0.305) / 0.324), "float64")
-    labels = all_digits.target[in_test]
-    best = json.loads((unbroken / "summary.json").read_text())["best"]
-    assert (logits.argmax(1) == labels).mean() == pytest.approx(best["val_accuracy"], abs=1e-6)
-    losses = np.log(np.exp(logits).sum(1)) - logits[np.arange(len(labels)), labels]
-    assert losses.mean() == pytest.approx(best["val_loss"], rel=1e-4)
+    summary = json.loads((unbroken / "summary.json").read_text())
+    accuracy, loss = accuracy_and_loss(model(pixels[in_test]), all_digits.target[in_test])
+    assert summary["test"]["accuracy"] == pytest.approx(accuracy, abs=1e-6)
+    assert summary["test"]["loss"] == pytest.approx(loss, rel=1e-4)
+
+    data = Data(recipe.plain(small_config()))
+    accuracy, loss = accuracy_and_loss(
+        model(data.validation_set.images.astype("float32")), data.validation_set.labels
+    )
+    assert summary["best"]["val_accuracy"] == pytest.approx(accuracy, abs=1e-6)
+    assert summary["best"]["val_loss"] == pytest.approx(loss, rel=1e-4)
+
+
+def test_training_and_validation_have_no_image_in_common():
+    """Both are of the training part, in which no digit comes twice."""
+    data = Data(recipe.plain(small_config()))
+    train_set, validation_set = (
+        {image.tobytes() for image in part.images} for part in (data.train_set, data.validation_set)
+    )
+    assert not train_set & validation_set
+    assert np.abs(np.bincount(data.validation_set.labels) - 14.4).max() < 1
+
+
+def test_the_model_carries_its_data(unbroken):
+    description = description_of(keras.models.load_model(unbroken / "best.keras"))
+    assert (description.task, description.data_set) == ("classification", "digits")
+    assert description.class_names == tuple("0123456789")
+    assert description.input_range == (0, 255)
+
+
+def test_the_papers_way_chooses_on_the_test_part_and_says_so(tmp_path, capsys):
+    summary = train(small_config(validation="test", epochs=1), tmp_path)
+    said = capsys.readouterr().out
+    assert "1,442 images to train on, 355 to test on" in said
+    assert "best epoch chosen on the test part, as the papers do: 1, accuracy" in said
+    assert summary["validation"]["part"] == "test"
+    assert summary["images"] == {"train": 1442, "validation": 355, "test": 355}
+    assert summary["test"]["accuracy"] == pytest.approx(summary["best"]["val_accuracy"], abs=1e-6)
+    assert json.loads((tmp_path / "config.json").read_text())["validation"] == "test"
+
+
+def test_a_model_for_another_task_is_refused(tmp_path):
+    with pytest.raises(
+        ValueError, match="a model for classification, and the data set digits_segmentation is for"
+    ):
+        train(small_config(data="digits_segmentation"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_best_model_is_for_use_and_the_last_to_go_on(unbroken):
@@ -157,7 +225,7 @@ def test_the_best_model_is_for_use_and_the_last_to_go_on(unbroken):
 
 def test_a_finished_run_is_left_alone(unbroken, capsys, monkeypatch):
     before = {path.name: path.stat().st_mtime_ns for path in unbroken.iterdir()}
-    monkeypatch.setattr(fit, "load_dataset", None)
+    monkeypatch.setattr(fitting_data, "load_dataset", None)
     summary = train(small_config(), unbroken)
     assert "finished run: nothing to do" in capsys.readouterr().out
     assert summary == json.loads((unbroken / "summary.json").read_text())
@@ -195,16 +263,19 @@ def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, t
 
 def test_a_run_killed_before_its_last_words_only_says_them(unbroken, tmp_path):
     for path in unbroken.iterdir():
-        if path.is_file() and path.name not in ("summary.json", "curves.png"):
+        if path.is_file() and path.name not in ("summary.json", "curves.png", "said"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
     train(small_config(), tmp_path)
     assert_same_run(unbroken, tmp_path)
     assert (tmp_path / "curves.png").exists() and (tmp_path / "summary.json").exists()
 
 
-def test_another_seed_gives_another_run(unbroken, tmp_path):
-    train(small_config(seed=1, epochs=1), tmp_path)
-    assert metrics(tmp_path)[0]["loss"] != metrics(unbroken)[0]["loss"]
+def test_the_seed_decides_the_batches():
+    def first_batch(seed):
+        return next(iter(Data(recipe.plain(small_config(seed=seed))).train(1)))[0]
+
+    np.testing.assert_array_equal(first_batch(0), first_batch(0))
+    assert not np.array_equal(first_batch(0), first_batch(1))
 
 
 def test_nan_stops_the_run_and_keeps_the_last_good_files(tmp_path, monkeypatch):
@@ -383,9 +454,10 @@ def test_a_folder_of_class_folders_decides_the_classes(tmp_path):
     for key, value in {**SMALL, "image_shape": (8, 8, 3), "batch_size": 20, "epochs": 30}.items():
         config[key] = value
     summary = train(config, tmp_path / "run", data_dir=tmp_path / "images")
-    assert (tmp_path / "run/labels.txt").read_text().split() == ["dark", "light", "medium"]
-    assert keras.models.load_model(tmp_path / "run/best.keras").output_shape == (None, 3)
-    assert summary["images"] == {"train": 60, "test": 60}
+    best = keras.models.load_model(tmp_path / "run/best.keras")
+    assert description_of(best).class_names == ("dark", "light", "medium")
+    assert best.output_shape == (None, 3)
+    assert summary["images"] == {"train": 54, "validation": 6, "test": 60}
     assert summary["best"]["val_accuracy"] > 0.8
 
 
@@ -393,7 +465,7 @@ def test_a_folder_of_class_folders_decides_the_classes(tmp_path):
 def test_the_demo_reads_digits(tmp_path):
     """The whole recipe of the demo, on which `make demo` depends."""
     train(digits.get_config(), tmp_path)
-    assert json.loads((tmp_path / "summary.json").read_text())["last"]["val_accuracy"] >= 0.97
+    assert json.loads((tmp_path / "summary.json").read_text())["test"]["accuracy"] >= 0.97
 
 
 def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
@@ -402,7 +474,7 @@ def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
         "dtype": "float32", "jit": False,
     }  # fmt: skip
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    fit.compile_model(model, values, steps=10)
+    fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=10)
     schedule = model.optimizer._learning_rate
     rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
     np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
@@ -414,33 +486,48 @@ def test_label_smoothing_reaches_the_loss():
         "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
         "dtype": "float32", "jit": False,
     }  # fmt: skip
-    fit.compile_model(model, values, steps=1)
+    fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())
     expected = -(0.9 * log_probabilities[0, 0] + 0.1 * log_probabilities[0, 1])
     assert float(model.loss(labels, logits)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_run_learns_from_a_teacher_and_goes_on(unbroken, tmp_path):
-    teacher = str(unbroken / "best.keras")
-    config = small_config(epochs=2, distillation={**DISTILLATION, "teachers": (teacher,)})
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    train(config, whole)
+def taught_by(run, **changes):
+    return small_config(
+        distillation={**DISTILLATION, "teachers": (str(run / "best.keras"),)}, augmentation=(), **changes
+    )
 
-    with broken_off():
-        train(config, broken)
-    train(config, broken)
-    assert metrics(whole) == metrics(broken)
-    assert metrics(whole)[0]["loss"] != metrics(unbroken)[0]["loss"]
-    best = keras.models.load_model(whole / "best.keras")
+
+def test_a_run_learns_from_a_teacher(unbroken, tmp_path, capsys):
+    train(taught_by(unbroken, epochs=1), tmp_path)
+    assert f"taught by {unbroken / 'best.keras'}" in capsys.readouterr().out
+    assert metrics(tmp_path)[0]["loss"] != metrics(unbroken)[0]["loss"]
+    best = keras.models.load_model(tmp_path / "best.keras")
     assert isinstance(best, hsvit_keras.HSViT)
-    assert [w.shape for w in best.weights] == [w.shape for w in keras.models.load_model(teacher).weights]
+    teacher = keras.models.load_model(unbroken / "best.keras")
+    assert [w.shape for w in best.weights] == [w.shape for w in teacher.weights]
 
 
-def test_a_teacher_that_saw_other_images_is_refused(unbroken, tmp_path):
-    distillation = {**DISTILLATION, "teachers": (str(unbroken / "best.keras"),)}
-    with pytest.raises(ValueError, match=r"normalized with mean \[0\.305\], .*; here it is \[0\.5\]"):
-        train(small_config(mean=(0.5,), distillation=distillation), tmp_path / "run")
+@pytest.mark.slow
+def test_a_run_with_a_teacher_goes_on_to_the_same_end(unbroken, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train(taught_by(unbroken, epochs=2), whole)
+    with broken_off():
+        train(taught_by(unbroken, epochs=2), broken)
+    train(taught_by(unbroken, epochs=2), broken)
+    assert metrics(whole) == metrics(broken)
+
+
+def test_a_teacher_of_other_pixels_is_refused(tmp_path):
+    teacher = hsvit_keras.create_model(
+        "hsvit_tiny", input_shape=(8, 8, 1), num_classes=10, **SMALL["model_arguments"]
+    )
+    teacher.save(tmp_path / "teacher.keras")
+    distillation = {**DISTILLATION, "teachers": (str(tmp_path / "teacher.keras"),)}
+    words = "takes pixels of values that it does not say, and hsvit_tiny of 0 to 255"
+    with pytest.raises(ValueError, match=words):
+        train(small_config(distillation=distillation), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -456,11 +543,12 @@ def test_the_float_copy_follows_the_model():
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"batch_size": 1443}, "batch_size=1443 is more than the 1442 images"),
-        ({"data": "digitz"}, "data='digitz' is not a known image set"),
+        ({"batch_size": 1299}, "batch_size=1299 is more than the 1298 images"),
+        ({"data": "digitz"}, "data='digitz' is not a known data set"),
+        ({"validation": {"share": 1e-4, "seed": 0}}, "a share of 0.0001 of the 1442 images of digits"),
         ({"model": "hsvit_tony"}, "no model 'hsvit_tony'"),
         ({"augmentation": (("RandomFlap", {}),)}, "no layer 'RandomFlap'"),
-        ({"mean": (0.1, 0.2)}, "mean="),
+        ({"mean": (0.1, 0.2)}, r"mean=\[0.1, 0.2\]"),
     ],
 )
 def test_a_wrong_config_ends_before_anything_is_written(tmp_path, changes, words):
@@ -480,7 +568,8 @@ def test_a_broken_image_is_named_with_what_to_do(tmp_path):
     for part in ("train", "test"):
         for name in ("one", "two"):
             write_class_folder(data_dir / part / name, 4, value=100)
-    (data_dir / "train" / "two" / "3.png").write_bytes(b"broken")
+    for number in range(4):  # whichever is in the training part
+        (data_dir / "train" / "two" / f"{number}.png").write_bytes(b"broken")
     config = folder.get_config()
     for key, value in {**SMALL, "batch_size": 4, "mean": (0.5,), "std": (0.5,)}.items():
         config[key] = value
@@ -488,7 +577,7 @@ def test_a_broken_image_is_named_with_what_to_do(tmp_path):
         train(config, tmp_path / "run", data_dir)
     message = str(raised.value)
     assert "\n" not in message
-    assert f"cannot read the image {data_dir}/train/two/3.png" in message
+    assert f"cannot read the image {data_dir}/train/two/" in message
     assert (
         f"Remove or replace it: `python -m training.data --data=folder --data_dir={data_dir} --verify`"
         in message
@@ -504,5 +593,5 @@ def test_a_broken_image_is_named_with_what_to_do(tmp_path):
 )
 def test_a_workdir_that_cannot_be(tmp_path, place, words):
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotADirectoryError, match=words):
+    with pytest.raises(FileError, match=words):
         train(small_config(epochs=1), tmp_path / place)

@@ -77,4 +77,4 @@ def table(report, metric, worst):
         for row in (everything, *report["layers"][:worst])
     ]
     lines.append(("nothing", metric.format(report[metric.name]), "", ""))
-    return tables.table(("quantized", metric.title.lower(), "points", "noise"), lines)
+    return tables.table(("quantized", metric.title, "points", "noise"), lines)

@@ -67,7 +67,7 @@ def table(rows, metric):
                 *(f"{share:.2f}" for share in shares),
             )
         )
-    return tables.table(("model", "chain", metric.title.lower(), "points", "MACs", "bytes"), lines)
+    return tables.table(("model", "chain", metric.title, "points", "MACs", "bytes"), lines)
 
 
 def recipe_of(config, name):

@@ -44,7 +44,7 @@ def table(rows, metric):
         rows: list of dicts of `measure`, each with the text `step`.
         metric: `hsvit_keras.tasks.Measure`, the main one.
     """
-    columns = ("step", metric.title.lower(), "loss", *(name.replace("_", " ") for name in _SIZES), "sparsity")
+    columns = ("step", metric.title, "loss", *(name.replace("_", " ") for name in _SIZES), "sparsity")
     lines = [
         (
             row["step"],

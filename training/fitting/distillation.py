@@ -184,7 +184,7 @@ def _gives_probabilities(model):
     """Whether a softmax is the last operation, described or not."""
     if not getattr(model, "outputs", None):  # a subclassed model has no graph
         return False
-    last = model.output._keras_history.operation
+    last = model.outputs[0]._keras_history.operation
     if isinstance(last, ModelDescription):
         last = last.input._keras_history.operation
     return isinstance(last, layers.Softmax) or getattr(last, "activation", None) is keras.activations.softmax

@@ -42,7 +42,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     from training.fitting.data import Data
     from training.fitting.distribution import communication, distribute, take_devices
     from training.fitting.evaluation import evaluate_on_test
-    from training.run_files import curves
+    from training.run_files import curves, sample_figure
 
     devices = take_devices(num_devices) if distribution else None
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
@@ -60,12 +60,14 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     if distribution:
         print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
     fit.fit(learning, run, values, data, FloatCopy(model), sharing)
-    test = evaluate_on_test(load_model(run.path / "best.keras"), data, values, sharing)
+    best = load_model(run.path / "best.keras")
+    test = evaluate_on_test(best, data, values, sharing)
     summary = _summary(values, run, data, model, test)
     summary["distribution"] = distribution and {
         "kind": distribution, "num_devices": num_devices, "bytes": sent,
     }  # fmt: skip
     curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
+    sample_figure.draw(best, data, values["image_shape"], run.path / "samples.png")
     run.finish(summary)
     print(_result(summary, data.task.metric, run.path))
     return summary
@@ -81,7 +83,7 @@ def _summary(values, run, data, model, test):
         "parameters": parameters,
         "non_trainable_parameters": model.count_params() - parameters,
         "data": values["data"],
-        "task": data.task.name,
+        "task": data.task.to_json(),
         "images": {
             "train": len(data.train_set),
             "validation": len(data.validation_set),
@@ -119,7 +121,7 @@ def _short_name(data):
 
 def _result(summary, metric, path):
     """One line that says which number is of which part."""
-    best, title = summary["best"], metric.title.lower()
+    best, title = summary["best"], metric.title[0].lower() + metric.title[1:]
     tested = metric.format(summary["test"][metric.name])
     if summary["validation"]["part"] == "test":
         chosen = f"best epoch chosen on the test part, as the papers do: {best['epoch']}"

@@ -122,8 +122,8 @@ class RunDirectory:
 
     def best_row(self):
         """The row of the best value of the metric in validation; of equals, the one of the lowest loss."""
-        sign = 1 if self._metric.higher_is_better else -1
-        return max(self.rows, key=lambda row: (sign * row[f"val_{self._metric.name}"], -row["val_loss"]))
+        ordered = sorted(self.rows, key=lambda row: row["val_loss"])
+        return ordered[self._metric.best([row[f"val_{self._metric.name}"] for row in ordered])]
 
     def finish(self, summary):
         """Marks the run as finished."""

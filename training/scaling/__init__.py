@@ -1,4 +1,4 @@
-"""Hardware-aware scaling: which shape of a transformer is most accurate at what a device can pay.
+"""Hardware-aware scaling: the best shape of a transformer for what it may cost on a device.
 
 An Investigation on Hardware-Aware Vision Transformer Scaling, for any family and any cost:
 

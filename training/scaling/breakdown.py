@@ -1,15 +1,16 @@
 """What each kind of operation costs, as the paper's Table 11, for any model and any cost of artifacts.
 
-The operations of one kind are cut out of the artifact and put into one of their own, with what they take
-from others as its inputs; it is measured as the whole is. The sum of the parts need not be the whole:
-each has the overhead of a run of its own, and what is fused in the whole is apart here.
+The operations of one kind are cut out of the artifact into one of their own, whose inputs are the tensors of
+other operations, and measured like the whole. The sum of the parts need not be the whole: each part has the
+overhead of a run, and operations that are fused in the whole are separate here.
 """
 
 import re
 import tempfile
 
+from command_line import tables
 from hsvit_runtime.files import replacing
-from training.scaling.costs import shown
+from training.scaling.texts import cost_text
 
 # The paper's names; its MLP are all linear layers. Its vision transformers have no convolution.
 KINDS = (
@@ -30,7 +31,7 @@ _OF_OP = {
 _MOST_OUTPUTS = 12  # of one artifact; the runner of arm_cost holds 16 inputs and 16 outputs
 
 
-def of(cost, model):
+def break_down(cost, model):
     """What each kind of operation of a model costs.
 
     Args:
@@ -61,14 +62,11 @@ def cost_of_bytes(cost):
 
 
 def table(breakdown, unit):
-    """A breakdown in lines, with each kind's share of the sum."""
+    """A breakdown as text, with each kind's share of the sum."""
     total = sum(breakdown["kinds"].values())
-    lines = [
-        f"  {kind:24} {shown(value):>18} {value / total:>8.2%}" for kind, value in breakdown["kinds"].items()
-    ]
-    return "\n".join(
-        [*lines, f"  {'sum, of the whole':24} {shown(total):>18} {total / breakdown['whole']:>8.2%}"]
-    )
+    rows = [(kind, cost_text(value), f"{value / total:.2%}") for kind, value in breakdown["kinds"].items()]
+    rows.append(("sum, of the whole", cost_text(total), f"{total / breakdown['whole']:.2%}"))
+    return tables.table(("kind", unit, "share"), rows)
 
 
 def distance(one, other):

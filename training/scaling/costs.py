@@ -15,12 +15,13 @@ import tempfile
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, tables
 from hsvit_keras.backends import require_backend
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.native_output import quietly
 from training.scaling.records import Records, canonical
+from training.scaling.texts import cost_text
 
 FLAGS = flags.FLAGS
 PRESETS = ("float32", "float16", "dynamic", "int8")
@@ -35,7 +36,7 @@ def _multiply_adds(model):
 
 
 def _full_multiply_adds(model):
-    """As papers count: also what the last block computes for tokens that nobody asks for."""
+    """As papers count: also what the last block computes for tokens that are not used."""
     import keras
 
     from hsvit_keras.layers import FirstToken, TokenRange
@@ -46,9 +47,9 @@ def _full_multiply_adds(model):
 
 def _parameters(model):
     """Trainable parameters."""
-    from training.train import num_parameters
+    from hsvit_keras.compression.counting import count_parameters
 
-    return num_parameters(model)
+    return count_parameters(model)
 
 
 # ---- of its artifact, given its path ---------------------------------------------------------------
@@ -59,7 +60,7 @@ def _artifact_bytes(path):
 
 def _artifact_multiply_adds(path):
     """Multiply-adds of one image in the artifact."""
-    from export.inspection import inspect
+    from hsvit_runtime.inspection import inspect
 
     return inspect(path)["total_macs"]
 
@@ -69,16 +70,13 @@ def _litert_latency(path, blocks=5, runs=20):
     import statistics
 
     import numpy as np
-    from ai_edge_litert.interpreter import Interpreter
 
+    from hsvit_runtime.tflite_model import TFLiteModel
     from measuring.timing import time_interleaved
 
-    with quietly():  # it announces its delegate
-        interpreter = Interpreter(model_path=str(path), num_threads=1)
-        interpreter.allocate_tensors()
-    for given in interpreter.get_input_details():
-        interpreter.set_tensor(given["index"], np.ones(given["shape"], given["dtype"]))
-    (timing,) = time_interleaved([interpreter.invoke], blocks=blocks, runs=runs, warmup=3)
+    model = TFLiteModel(path)
+    inputs = {tensor.name: np.ones(tensor.shape, tensor.dtype) for tensor in model.inputs}
+    (timing,) = time_interleaved([lambda: model.run(inputs)], blocks=blocks, runs=runs, warmup=3)
     return statistics.median(latency for block in timing.blocks_ms for latency in block)
 
 
@@ -90,7 +88,7 @@ def _arm_instructions(path, core="cortex-a76"):
 
 
 def _phone_report(path, report):
-    """Median latency on a phone, from a report of the Android app that has measured this very file."""
+    """Median latency on a phone, from a report of the Android app that measured this file."""
     import json
 
     from measuring import benchmark_report
@@ -98,7 +96,7 @@ def _phone_report(path, report):
     try:
         content = json.loads(pathlib.Path(report).read_text())
         benchmark_report.check(content)
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, InputError) as error:
         raise InputError(f"{report} is no report of the Android app: {error}") from error
     digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
     for model in content["models"]:
@@ -121,7 +119,7 @@ def _phone_command(path, command):
     *_, last = done.stdout.strip().splitlines() or [""]
     try:
         return float(last)
-    except ValueError:
+    except ValueError:  # no number, so all of it may be the output of a tool
         return _printed_by_tool(done.stdout)
 
 
@@ -134,7 +132,7 @@ def _printed_by_tool(text):
         file.flush()
         try:
             _, model = official_tools.read_result(file.name)
-        except ValueError:
+        except InputError:
             raise InputError(
                 "the last line of what the command prints has to be a number of milliseconds, or all of it "
                 f"the output of a LiteRT benchmark tool; received {text[-200:]!r}"
@@ -261,9 +259,9 @@ class Cost:
 
 
 class _Artifact:
-    """Makes an artifact where there is none yet; without a place for it, it goes in the end.
+    """Makes an artifact unless there is one; without a place to keep it, it is removed at the end.
 
-    One that stays is not made anew: a phone's report knows it by its content, and initial weights differ.
+    One that is kept is not made anew: a phone's report knows it by its content, and initial weights differ.
     """
 
     def __init__(self, make, preset, place):
@@ -300,17 +298,22 @@ def build(configuration):
 def convert(model, preset):
     """The bytes of the artifact of a model. Ranges of int8 are those of random images: they cost the same."""
     require_backend("tensorflow")
-    from export import tflite
-    from hsvit_keras.artifacts.lowering import lower
+    from hsvit_keras.artifacts import lowering, tflite_conversion
 
     if preset == "int8":
-        import numpy as np
-
         from hsvit_keras import calibrate
 
-        shape = (4, *model.input_shape[1:])
-        model = calibrate(model, [np.random.default_rng(0).normal(size=shape).astype("float32")])
-    return tflite.convert(lower(model, 1), preset)
+        model = calibrate(model, [_random_images(model)])
+    return tflite_conversion.convert(lowering.lower(model, batch_size=1), preset)
+
+
+def _random_images(model):
+    import numpy as np
+
+    from hsvit_keras.layers.model_description import description_of
+
+    low, high = description_of(model).input_range or (-1, 1)
+    return np.random.default_rng(0).uniform(low, high, (4, *model.input_shape[1:])).astype("float32")
 
 
 def _check_settings(name, settings):
@@ -327,11 +330,6 @@ def _check_settings(name, settings):
             raise InputError(f"the cost {name} needs a {setting}")
 
 
-def shown(value):
-    """A cost as text, whole from a thousand on."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
 # ---- the command -----------------------------------------------------------------------------------
 def define_flags():
     flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.")
@@ -345,7 +343,7 @@ def define_flags():
 
 
 def define_settings():
-    """The flags of what costs can be told."""
+    """The flags of the settings of costs."""
     flags.DEFINE_enum("preset", "float32", PRESETS, "How artifacts store and compute.")
     flags.DEFINE_string("core", "cortex-a76", "Core of arm_instructions.")
     flags.DEFINE_string("phone_report", None, "JSON of the Android app, for phone_report.")
@@ -384,11 +382,13 @@ def main(arguments):
     for name in FLAGS.costs:
         cost = of_flags(name, FLAGS.cache)
         row = {"cost": name, "value": cost(model), "unit": cost.unit}
-        print(f"{name:18} {shown(row['value']):>18} {cost.unit}")
         if FLAGS.breakdown:
-            row["breakdown"] = breakdown.of(cost, model)
-            print(breakdown.table(row["breakdown"], cost.unit))
+            row["breakdown"] = breakdown.break_down(cost, model)
+            print(f"{name}\n{breakdown.table(row['breakdown'], cost.unit)}\n")
         rows.append(row)
+    print(
+        tables.table(("cost", "value", "unit"), [(r["cost"], cost_text(r["value"]), r["unit"]) for r in rows])
+    )
     if FLAGS.output:
         files.write_json(FLAGS.output, {"model": arguments[0], "costs": rows})
         print(f"wrote {FLAGS.output}")

@@ -1,7 +1,7 @@
-"""The paper's iterative greedy search (Algorithm 1): logic alone, costs and accuracies are asked for.
+"""The paper's iterative greedy search (Algorithm 1) as logic alone: costs and scores come from functions.
 
-In each step every factor is scaled up alone until the cost reaches the step's target; the most accurate of
-these models is where the next step starts.
+In each step every factor is scaled up alone until the cost reaches the step's target; the next step starts
+from the best of these models. A score is the value of a task's metric, such as accuracy.
 """
 
 import bisect
@@ -13,24 +13,24 @@ from hsvit_runtime.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A model that was looked at.
+    """A model that was considered.
 
     Attributes:
         factors: dict.
         cost: number.
-        accuracy: float, or None where training failed.
+        score: float, or None where training failed.
         factor: str, what was scaled up to get here; None for a start.
     """
 
     factors: dict
     cost: float
-    accuracy: float | None
+    score: float | None
     factor: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One step of the search: where it started, its target, what was looked at and which was chosen."""
+    """One step of the search: where it started, its target cost, its candidates and the chosen one."""
 
     start: Candidate
     target: float
@@ -41,8 +41,8 @@ class Step:
 def first_reaching(line, cost, target):
     """The place of the first factors in `line` that cost `target` or more; None if none does.
 
-    As Algorithm 1 goes step by step, but in strides that double, and then by halves: costs grow along a line,
-    and each has to be measured.
+    Algorithm 1 goes value by value. Costs grow along a line and each has to be measured, so this search goes
+    in strides that double, and then by halves.
 
     Args:
         line: list of factors, from cheap to costly.
@@ -78,15 +78,16 @@ def scale_up(family, factors, name, cost, target):
     return None if place is None else line[place]
 
 
-def greedy_search(family, targets, cost, accuracies, tolerance=math.inf):
+def greedy_search(family, targets, cost, scores, metric, tolerance=math.inf):
     """Yields the steps of the search.
 
     Args:
         family: `Family`.
         targets: list of functions from the cost of the model chosen last to the next target.
         cost: function from factors to a number.
-        accuracies: function from a list of factors to the list of their accuracies, None where one failed.
-        tolerance: float, by which share of the target a candidate may exceed it. Algorithm 1 knows no
+        scores: function from a list of factors to the list of their scores, None where one failed.
+        metric: `hsvit_keras.tasks.Measure` of the scores.
+        tolerance: float, by which share of the target a candidate may exceed it. Algorithm 1 has no
             such limit; where a factor has few values, a model of several times the cost would win.
 
     Raises:
@@ -106,33 +107,36 @@ def greedy_search(family, targets, cost, accuracies, tolerance=math.inf):
                 f"step {number}: no factor reaches the target of {target:,.6g} within a tolerance of "
                 f"{tolerance:g}; allow more, or give the factors finer values"
             )
-        first, *others = accuracies([selected, *scaled.values()])
+        first, *others = scores([selected, *scaled.values()])
         candidates = [
-            Candidate(factors, cost(factors), accuracy, name)
-            for (name, factors), accuracy in zip(scaled.items(), others, strict=True)
+            Candidate(factors, cost(factors), score, name)
+            for (name, factors), score in zip(scaled.items(), others, strict=True)
         ]
-        chosen = most_accurate(candidates)
+        chosen = best_of(candidates, metric)
         yield Step(Candidate(selected, cost(selected), first), target, candidates, chosen)
         selected = chosen.factors
 
 
-def most_accurate(candidates):
-    """The candidate of the highest accuracy; of equals, the cheapest.
+def best_of(candidates, metric):
+    """The candidate of the best score; of equals, the cheapest.
 
     Raises:
         ValueError: none of them was trained.
     """
-    trained = [one for one in candidates if one.accuracy is not None]
+    trained = [one for one in candidates if one.score is not None]
     if not trained:
         raise InputError("no candidate could be trained: see the errors in trials.jsonl")
-    return max(trained, key=lambda one: (one.accuracy, -one.cost))
+    trained.sort(key=lambda one: one.cost)
+    return trained[metric.best([one.score for one in trained])]
 
 
-def frontier(candidates):
+def frontier(candidates, metric):
     """The candidates that none beats at their cost or below, from cheap to costly."""
-    best, found = -math.inf, []
-    for one in sorted(candidates, key=lambda one: (one.cost, -(one.accuracy or 0))):
-        if one.accuracy is not None and one.accuracy > best:
-            best = one.accuracy
+    found = []
+    trained = [one for one in candidates if one.score is not None]
+    for one in sorted(trained, key=lambda one: one.cost):
+        if not found or metric.best([found[-1].score, one.score]) == 1:
+            if found and found[-1].cost == one.cost:
+                found.pop()
             found.append(one)
     return found

@@ -1,4 +1,4 @@
-"""Random permutation: models of the same cost around a scaled one, all of whose factors moved a little."""
+"""Random permutation: models of the same cost near a scaled one, with all factors changed a little."""
 
 from training.scaling.greedy import first_reaching
 

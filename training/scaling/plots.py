@@ -1,64 +1,67 @@
-"""The frontier of a search as a picture: accuracy against cost, as the paper's Figures 2 to 4."""
+"""The frontier of a search as a picture: score against cost, as the paper's Figures 2 to 4."""
 
 import itertools
 
-from hsvit_runtime.files import replacing
+from command_line import plots
 from training.scaling.greedy import frontier
 
-_COLOURS = ("#0b5fb0", "#b35900", "#1a7f4b", "#8250df", "#a40e26", "#00707a", "#6e5a00", "#57606a")
 
-
-def draw(steps, permuted, references, unit, path):
-    """Draws what a search looked at.
+def draw(steps, permuted, references, metric, unit, path):
+    """Draws the candidates of a search.
 
     Args:
         steps: list of `greedy.Step`.
         permuted: list of `greedy.Candidate`, of the random permutation.
         references: dict from name to `greedy.Candidate`, what to compare with.
+        metric: `hsvit_keras.tasks.Measure` of the scores.
         unit: str, of the cost.
         path: path of the .png to write.
     """
-    from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter, PercentFormatter
 
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    axes = figure.subplots()
-    tried = [one for step in steps for one in step.candidates if one.accuracy is not None]
-    factors = dict.fromkeys(one.factor for one in tried)
-    for factor, colour in zip(factors, itertools.cycle(_COLOURS), strict=False):
-        points = [(one.cost, one.accuracy) for one in tried if one.factor == factor]
-        axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=5, label=f"{factor} scaled up")
-    path_of_search = [
-        one for one in (steps[0].start, *(step.chosen for step in steps)) if one.accuracy is not None
-    ]
+    with plots.style():
+        figure = plots.new_figure((7, 4.6))
+        axes = figure.subplots()
+        _draw_candidates(axes, steps, permuted, references, metric)
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xticks(ticks := sorted({step.target for step in steps} | {steps[0].start.cost}))
+        axes.set_xticklabels([_short(tick) for tick in ticks])
+        if metric.is_share:
+            axes.yaxis.set_major_formatter(PercentFormatter(1))
+        axes.set_xlabel(f"{unit} (ticks: start and targets)")
+        axes.set_ylabel(f"{metric.title} in validation")
+        figure.legend(loc="outside right upper", fontsize=8)
+        plots.save(figure, path)
+
+
+def _draw_candidates(axes, steps, permuted, references, metric):
+    ink = plots.COLOURS["ink"]
+    tried = _trained(one for step in steps for one in step.candidates)
+    looks = plots.looks(one.factor for one in tried)
+    for factor, (colour, marker) in looks.items():
+        points = [one for one in tried if one.factor == factor]
+        axes.plot(*_places(points), marker, color=colour, markersize=5, label=f"{factor} scaled up")
+    chosen = _trained((steps[0].start, *(step.chosen for step in steps)))
     axes.plot(
-        *_places(path_of_search), "-", color="#1f2328", linewidth=1.2, marker="*", markersize=13,
+        *_places(chosen), "-", color=ink, linewidth=1.2, marker="*", markersize=13,
         markerfacecolor="none", label="chosen in each step",
     )  # fmt: skip
-    drawn = [one for one in permuted if one.accuracy is not None]
-    if drawn:
-        axes.plot(*_places(drawn), "x", color="#6e7781", markersize=5, label="random permutation")
-    for (name, one), marker in zip(references.items(), itertools.cycle("sD^v"), strict=False):
-        if one.accuracy is not None:
-            axes.plot(one.cost, one.accuracy, marker, color="#1f2328", markersize=7, label=name)
-    best = frontier([*path_of_search, *tried, *drawn])
-    axes.plot(*_places(best), "--", color="#6e7781", linewidth=1, drawstyle="steps-post", label="frontier")
-    axes.set_xscale("log")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks(ticks := sorted({step.target for step in steps} | {steps[0].start.cost}))
-    axes.set_xticklabels([_short(tick) for tick in ticks])
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.set_xlabel(f"{unit} (ticks: start and targets)")
-    axes.set_ylabel("accuracy on the test part")
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=120)
+    if drawn := _trained(permuted):
+        axes.plot(*_places(drawn), "x", color=ink, alpha=0.6, markersize=5, label="random permutation")
+    for (name, one), marker in zip(references.items(), itertools.cycle("pHd8"), strict=False):
+        if one.score is not None:
+            axes.plot(one.cost, one.score, marker, color=ink, markersize=7, label=name)
+    best = _places(frontier([*chosen, *tried, *drawn], metric))
+    axes.plot(*best, "--", color=ink, alpha=0.6, linewidth=1, drawstyle="steps-post", label="frontier")
+
+
+def _trained(candidates):
+    return [one for one in candidates if one.score is not None]
 
 
 def _places(candidates):
-    return [one.cost for one in candidates], [one.accuracy for one in candidates]
+    return [one.cost for one in candidates], [one.score for one in candidates]
 
 
 def _short(number):

@@ -1,4 +1,4 @@
-"""Do two costs rank models alike? Kendall's rank correlation over a group of models, as the paper's Figure 8.
+"""Whether two costs rank models in the same order: Kendall's rank correlation, as the paper's Figure 8.
 
     python -m training.scaling.rank --costs=multiply_adds,arm_instructions --models=20 --cache=DIR
 
@@ -9,7 +9,7 @@ import itertools
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, tables
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
@@ -105,14 +105,9 @@ def kendall(table):
 
 
 def as_text(found):
-    """The coefficients in lines."""
-    width = max(map(len, found))
-    lines = [" " * width + "".join(f"  {name:>{width}}" for name in found)]
-    lines += [
-        f"{one:{width}}" + "".join(f"  {value:>{width}.2f}" for value in row.values())
-        for one, row in found.items()
-    ]
-    return "\n".join(lines)
+    """The coefficients as text."""
+    rows = [(one, *(f"{value:.2f}" for value in row.values())) for one, row in found.items()]
+    return tables.table(("", *found), rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A file of JSON lines that only grows: what was found is never lost, and never found twice."""
+"""A file of JSON lines that only grows: each result is kept, and computed once."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ class Records:
         rows: list of dicts.
 
     Raises:
-        ValueError: a line is no JSON. A last line without an end is what a killed process left, and goes.
+        ValueError: a line is no JSON. A last line without an end was left by a killed process and is removed.
     """
 
     def __init__(self, path):
@@ -25,7 +25,7 @@ class Records:
         whole = text[: text.rfind("\n") + 1]
         try:
             self.rows = [json.loads(line) for line in whole.splitlines()]
-        except ValueError as error:
+        except json.JSONDecodeError as error:
             raise InputError(f"{self.path} is damaged: {error}. Remove the line, or the file") from error
         if whole != text:
             self.path.write_text(whole)

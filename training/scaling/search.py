@@ -1,11 +1,12 @@
-"""Searches the most accurate shape of a family for each of several costs on a target.
+"""Searches the best shape of a family for each of several costs on a target.
 
     python -m training.scaling.search --config=training/configs/scaling_digits.py --workdir=DIR
 
 Any value of the config can be changed, as in `--config.training.epochs=4`. The folder gets `search.json`
 (every step and candidate), `frontier.png`, `chosen.py` (the variants found, for `create_model`),
-`trials.jsonl`, `costs.jsonl`, the artifacts that were measured and the runs of all trials. A search that was
-killed goes on when it is started again.
+`trials.jsonl`, `costs.jsonl`, the artifacts that were measured and the runs of all trials. Models are
+compared on the validation part, see `validation` in training/configs/hsvit_base.py. A search that was killed
+goes on when it is started again.
 """
 
 import dataclasses
@@ -16,12 +17,13 @@ import sys
 from absl import flags
 from ml_collections import config_flags
 
-from command_line import commands
+from command_line import commands, tables
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from training.scaling import costs, greedy, plots
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
+from training.scaling.texts import cost_text
 from training.scaling.trials import Trials
 
 FLAGS = flags.FLAGS
@@ -34,7 +36,7 @@ _KEYS = {
 def define_flags():
     config_flags.DEFINE_config_file("config", None, "File with the search.")
     flags.DEFINE_string("workdir", None, "Folder of the search.", required=True)
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the image set.")
+    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
     flags.DEFINE_integer("workers", 2, "Trainings at a time.", lower_bound=1)
 
 
@@ -50,7 +52,7 @@ def search(config, workdir, data_dir=None, workers=2):
     Args:
         config: `ConfigDict` with the keys of `training/configs/scaling_digits.py`.
         workdir: folder of the search.
-        data_dir: folder of the image set; "digits" needs none.
+        data_dir: folder of the data set; "digits" needs none.
         workers: int, trainings at a time.
 
     Returns:
@@ -65,17 +67,18 @@ def search(config, workdir, data_dir=None, workers=2):
         bench = _Bench(config, workdir, trials, data_dir)
         steps = []
         for step in greedy.greedy_search(
-            bench.family, bench.targets(), bench.cost, bench.accuracies, config.tolerance
+            bench.family, bench.targets(), bench.cost, bench.scores, bench.metric, config.tolerance
         ):
             steps.append(step)
-            print(_told(len(steps), step, bench.unit), flush=True)
+            print(_describe_step(len(steps), step, bench), flush=True)
         permuted = bench.permuted(steps[-1])
         references = bench.references()
     found = {
         "family": config.family,
         "cost": config.cost.to_dict(),
         "unit": bench.unit,
-        "test_images": bench.test_images,
+        "metric": dataclasses.asdict(bench.metric),
+        "validation": {"part": bench.validation_part, "images": bench.validation_images},
         "steps": [dataclasses.asdict(step) for step in steps],
         "permuted": [dataclasses.asdict(one) for one in permuted],
         "references": {name: dataclasses.asdict(one) for name, one in references.items()},
@@ -83,23 +86,23 @@ def search(config, workdir, data_dir=None, workers=2):
     files.write_json(workdir / "search.json", found)
     chosen = {f"step{number}": step.chosen for number, step in enumerate(steps, 1)}
     if permuted:
-        chosen["permuted"] = greedy.most_accurate(permuted)
+        chosen["permuted"] = greedy.best_of(permuted, bench.metric)
     _write_chosen(
         workdir / "chosen.py",
         config.family,
         {name: bench.configuration(one.factors) for name, one in chosen.items()},
     )
-    plots.draw(steps, permuted, references, bench.unit, workdir / "frontier.png")
-    print(_table({"start": steps[0].start, **chosen, **references}, bench.unit))
+    plots.draw(steps, permuted, references, bench.metric, bench.unit, workdir / "frontier.png")
+    print(_table({"start": steps[0].start, **chosen, **references}, bench))
     print(f"wrote {workdir / 'search.json'}, chosen.py, frontier.png")
     return found
 
 
 class _Bench:
-    """What the search asks: costs of factors by the target, accuracies by trials."""
+    """What the search needs: costs of factors on the target, scores by trials."""
 
     def __init__(self, config, workdir, trials, data_dir):
-        from data_sets import load_dataset
+        from training.fitting.data import Data
         from training.recipes import recipe
 
         _check(config)
@@ -109,19 +112,20 @@ class _Bench:
         self._cost = costs.Cost(**config.cost, folder=workdir)
         self.unit = self._cost.unit
         self._channels = self._recipe["image_shape"][-1]
-        self._num_classes = len(load_dataset(self._recipe["data"], "train", data_dir).class_names)
-        self.test_images = len(load_dataset(self._recipe["data"], "test", data_dir))
+        data = Data(self._recipe, data_dir)
+        self._num_classes, self.metric = data.num_classes, data.task.metric
+        self.validation_part, self.validation_images = data.validation_part, len(data.validation_set)
 
     def configuration(self, factors):
         return self.family.configuration(factors, self._channels, self._num_classes)
 
     def cost(self, factors):
         if sys.stderr.isatty():
-            print(f"\r\x1b[Kwhat costs {describe(factors)}?\r", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[Kcost of {describe(factors)}\r", end="", file=sys.stderr, flush=True)
         return self._cost(self.configuration(factors))
 
-    def accuracies(self, many):
-        """The mean accuracy over the seeds, for each of several factors; None where a training failed."""
+    def scores(self, many):
+        """The mean score over the seeds, for each of several factors; None where a training failed."""
         return self._trained(
             [self.configuration(factors) for factors in many],
             [
@@ -163,18 +167,18 @@ class _Bench:
             flush=True,
         )
         return [
-            greedy.Candidate(factors, self.cost(factors), accuracy)
-            for factors, accuracy in zip(drawn, self.accuracies(drawn), strict=True)
+            greedy.Candidate(factors, self.cost(factors), score)
+            for factors, score in zip(drawn, self.scores(drawn), strict=True)
         ]
 
     def references(self):
-        """Registered models to compare with, trained alike."""
+        """Registered models to compare with, trained in the same way."""
         names = list(self._config.references)
         configurations = [self._registered(name) for name in names]
         found = self._trained(configurations, [{"about": name} for name in names])
         return {
-            name: greedy.Candidate({}, self._cost(configuration), accuracy)
-            for name, configuration, accuracy in zip(names, configurations, found, strict=True)
+            name: greedy.Candidate({}, self._cost(configuration), score)
+            for name, configuration, score in zip(names, configurations, found, strict=True)
         }
 
     def _registered(self, name):
@@ -187,7 +191,7 @@ class _Bench:
             [self._recipe_of(one, seed) for one in configurations for seed in seeds],
             [fact for fact in facts for _ in seeds],
         )
-        found = [row["accuracy"] for row in rows]
+        found = [row.get(f"val_{self.metric.name}") for row in rows]
         return [_mean(found[i : i + len(seeds)]) for i in range(0, len(found), len(seeds))]
 
     def _recipe_of(self, configuration, seed):
@@ -202,8 +206,8 @@ class _Bench:
         }
 
 
-def _mean(accuracies):
-    return None if None in accuracies else sum(accuracies) / len(accuracies)
+def _mean(scores):
+    return None if None in scores else sum(scores) / len(scores)
 
 
 def _check(config):
@@ -222,25 +226,32 @@ def _check(config):
         )
 
 
-def _told(number, step, unit):
-    """One step in lines, the chosen candidate marked."""
-    lines = [f"step {number}: from {describe(step.start.factors)} to {costs.shown(step.target)} {unit}"]
-    for one in step.candidates:
-        mark = "*" if one is step.chosen else " "
-        accuracy = "failed" if one.accuracy is None else f"{one.accuracy:.4f}"
-        lines.append(
-            f"{mark} {f'{one.factor} {one.factors[one.factor]}':20} {accuracy:>8} {costs.shown(one.cost):>18}"
+def _describe_step(number, step, bench):
+    """One step as text, the chosen candidate marked."""
+    target = f"{cost_text(step.target)} {bench.unit}"
+    rows = [
+        (
+            f"{'*' if one is step.chosen else ' '} {one.factor} {one.factors[one.factor]}",
+            _score(one, bench.metric),
+            cost_text(one.cost),
         )
-    return "\n".join(lines)
+        for one in step.candidates
+    ]
+    candidates = tables.table(("  scaled up", bench.metric.title, bench.unit), rows)
+    return f"step {number}: from {describe(step.start.factors)} to {target}\n{candidates}"
 
 
-def _table(candidates, unit):
-    """Candidates in lines."""
-    lines = [f"{'':14} {'accuracy':>8} {unit:>18}  factors"]
-    for name, one in candidates.items():
-        accuracy = "failed" if one.accuracy is None else f"{one.accuracy:.4f}"
-        lines.append(f"{name:14} {accuracy:>8} {costs.shown(one.cost):>18}  {describe(one.factors)}")
-    return "\n".join(lines)
+def _table(candidates, bench):
+    """Candidates as text."""
+    rows = [
+        (name, _score(one, bench.metric), cost_text(one.cost), describe(one.factors))
+        for name, one in candidates.items()
+    ]
+    return tables.table(("", bench.metric.title, bench.unit, "factors"), rows)
+
+
+def _score(candidate, metric):
+    return "failed" if candidate.score is None else metric.format(candidate.score)
 
 
 def _write_chosen(path, family, configurations):

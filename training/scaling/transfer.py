@@ -12,11 +12,12 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, tables
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
+from training.scaling.texts import cost_text
 
 FLAGS = flags.FLAGS
 # What the paper's three cases allow: PiT-Scaled-Small costs 5.1% more, and XS at full depth would 5.5%.
@@ -54,8 +55,11 @@ def main(_):
         cost,
         FLAGS.tolerance,
     )
-    for name, one in ((FLAGS.to, baseline), ("transferred", factors)):
-        print(f"{name:14} {costs.shown(cost(one)):>18} {measure.unit}  {describe(one)}")
+    rows = [
+        (name, cost_text(cost(one)), describe(one))
+        for name, one in ((FLAGS.to, baseline), ("transferred", factors))
+    ]
+    print(tables.table(("", measure.unit, "factors"), rows))
     if FLAGS.output:
         files.write_json(
             FLAGS.output, {"factors": factors, "cost": cost(factors), "configuration": configuration(factors)}
@@ -151,7 +155,7 @@ def strategy_factors(text):
     try:
         found = json.loads(pathlib.Path(text).read_text())
         family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, IndexError, TypeError) as error:
         raise InputError(f"{text} is no search.json of training.scaling.search: {error!r}") from error
     if family != "deit":
         raise InputError(f"{text} is a search for {family}; a strategy is carried from deit")

@@ -13,18 +13,18 @@ import pathlib
 import time
 import warnings
 
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import FileError, InputError
 from training.scaling.records import Records, canonical
 
-_LIVES = 3  # workers that may die over one trial, before something must be wrong with it
-_MEMORY = 100 * 2**20  # bytes for objects that workers share; they share next to nothing
+_LIVES = 3  # how many workers may die in one trial before it is given up
+_MEMORY = 100 * 2**20  # bytes for objects that workers share, of which there are few
 
-# What Ray would send to its makers, write to the terminal or warn of.
+# Keeps Ray from reporting its use, and from messages on the terminal.
 _SILENCE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",  # a worker that died is told of in a line of our own
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",  # a worker that died is named in a line of our own
 }
 
 
@@ -37,8 +37,8 @@ def train_trial(values, folder, data_dir):
         data_dir: folder of the image set, or None.
 
     Returns:
-        dict of `accuracy` and `loss` on the test part after the last epoch, `parameters` and `seconds`; or
-        of `error`, why it cannot be trained.
+        dict of the loss and the metrics in validation after the last epoch, such as `val_loss`, `parameters`
+        and `seconds`; or of `error`, why it cannot be trained.
     """
     from command_line import commands
 
@@ -46,17 +46,17 @@ def train_trial(values, folder, data_dir):
     import keras
     from ml_collections import ConfigDict
 
-    from training.train import train
+    from training.fitting.run import train
 
     keras.utils.clear_session()  # of the trial before
     try:
         summary = train(ConfigDict(values), folder, data_dir)
-    except ValueError as error:  # its loss became NaN, or the model does not fit
-        return {"accuracy": None, "error": str(error)}
-    last = summary["last"]
+    except FileError:  # what is wrong with the images is wrong for every trial
+        raise
+    except InputError as error:  # its loss became NaN, or the model does not fit
+        return {"error": str(error)}
     return {
-        "accuracy": last["val_accuracy"],
-        "loss": last["val_loss"],
+        **{name: value for name, value in summary["last"].items() if name.startswith("val_")},
         "parameters": summary["parameters"],
         "seconds": summary["seconds"],
     }
@@ -98,13 +98,13 @@ class Trials:
 
         Args:
             configs: list of plain configs.
-            facts: list of dicts, what the line of each in `trials.jsonl` is to tell beside its results.
+            facts: list of dicts, what the line of each in `trials.jsonl` holds with its results.
 
         Returns:
             list of dicts as of `train_trial`, in the same order, with the facts of the first time.
 
         Raises:
-            ChildProcessError: workers died again and again.
+            InputError: workers died again and again.
             OSError: the images are not there or one cannot be read.
         """
         keys = [_key(values) for values in configs]
@@ -131,9 +131,9 @@ class Trials:
             except ray.exceptions.WorkerCrashedError:
                 lives[key] -= 1
                 if not lives[key]:
-                    raise ChildProcessError(
-                        f"{_LIVES} workers died over the trial in {self._folder(key)}: "
-                        f"is there memory for {self._workers} trainings at a time?"
+                    raise InputError(
+                        f"{_LIVES} workers died in the trial in {self._folder(key)}: is there memory for "
+                        f"--workers={self._workers} trainings at a time?"
                     ) from None
                 print(f"a worker died; trial {key} goes on from its last epoch", flush=True)
                 running[self._submit(key, values)] = key
@@ -165,7 +165,8 @@ def _named(values):
 
 
 def _progress(row, done, total, start):
-    result = f"accuracy {row['accuracy']:.4f}" if "error" not in row else f"failed: {row['error']}"
+    measured = (f"{name} {value:.4f}" for name, value in row.items() if name.startswith("val_"))
+    result = f"failed: {row['error']}" if "error" in row else ", ".join(measured)
     about = f"{row['about']}: " if "about" in row else ""
     minutes, seconds = divmod(round(time.monotonic() - start), 60)
     return f"  {done} of {total} after {minutes}:{seconds:02}  {about}{result}"
@@ -194,12 +195,12 @@ def _start_ray(workers, train):
     from hsvit_runtime.native_output import quietly
 
     with quietly(), contextlib.redirect_stdout(None), warnings.catch_warnings():
-        # JAX fears for a fork of its threads; what Ray forks becomes another program at once.
+        # JAX warns of forking with threads; what Ray forks starts another program at once.
         warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called")
         import ray
 
         ray.init(
-            address="local",  # not to join what else runs on this machine
+            address="local",  # a cluster of its own, not one that runs on this machine
             num_cpus=workers,
             include_dashboard=False,
             log_to_driver=False,

@@ -2,13 +2,12 @@
 
 import dataclasses
 import pathlib
+import warnings
 
 import keras
 import pytest
 
 import hsvit_keras
-
-SIZE = (16, 16, 1)
 
 
 @dataclasses.dataclass
@@ -24,16 +23,18 @@ class Sharded:
 def sharded(tmp_path_factory):
     if keras.backend.backend() != "tensorflow":
         pytest.skip("conversion needs the TensorFlow backend")
-    from export import shards
-    from hsvit_keras.artifacts import writing
+    from export.sharding import shard_files
+    from tests.export import hsvits
 
-    folder = tmp_path_factory.mktemp("shards")
-    keras.utils.set_random_seed(0)
-    model = hsvit_keras.create_model("hsvit_tiny", input_shape=SIZE)
-    model.save(folder / "model.keras")
-    (folder / "labels.txt").write_text("\n".join(f"digit {label}" for label in range(10)))
-    request = writing.Request(
-        str(folder / "model.keras"), str(folder), samples=4, mean=0.25, std=0.5, pixels=True
-    )
-    shards.export(request, 4)
+    folder, model = tmp_path_factory.mktemp("shards"), hsvits.small(groups=4)
+    shard_files.write(hsvits.request(model, samples=4), 4, folder)
     return Sharded(folder / "manifest.json", *hsvit_keras.shard(model, 4))
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """The module `export.serving.engine`, whose import of Ray Serve gives deprecation warnings of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from export.serving import engine
+    return engine

@@ -1,4 +1,4 @@
-"""Nodes without Ray: what stands for a handle, with the delays and losses that a test wants."""
+"""Nodes without Ray: handles with the delays and losses that a test wants."""
 
 import asyncio
 
@@ -6,11 +6,11 @@ from ray.exceptions import RayActorError
 
 
 class LocalNode:
-    """Answers as an actor's handle does: `handle.method.remote(...)` can be awaited.
+    """Acts as the handle of an actor: `handle.method.remote(...)` can be awaited.
 
     Args:
         node: the object whose methods are called.
-        delay: seconds before each answer.
+        delay: seconds before each result.
         lost: whether its process is gone.
     """
 

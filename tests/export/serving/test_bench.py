@@ -1,4 +1,4 @@
-"""Figures of a measurement, from answers that are known."""
+"""Numbers of a measurement, from known responses."""
 
 import pytest
 
@@ -8,14 +8,14 @@ pytestmark = pytest.mark.once
 
 
 def test_row():
-    answers = [
+    responses = [
         (200, 10.0, content(groups=[0, 1], total=6.0, nodes=4.0, slowest_shards=1.0)),
         (200, 30.0, content(groups=[1], total=11.0, nodes=9.0, slowest_shards=2.0)),
         (503, 1.0, {"error": "none of the 2 nodes answered"}),
         (200, 20.0, content(groups=[0, 1], total=8.0, nodes=5.0, slowest_shards=3.0)),
     ]
-    row = bench._row(2, answers, elapsed=0.5)
-    assert (row["requests"], row["per_second"]) == (4, 6.0)  # an answer without classes is none
+    row = bench._row(2, responses, elapsed=0.5)
+    assert (row["requests"], row["per_second"]) == (4, 6.0)  # those with classes
     assert (row["latency_ms"]["count"], row["latency_ms"]["p50"]) == (3, 20.0)
     assert (row["complete"], row["unanswered"]) == (0.5, 0.25)
     assert row["samples"] == {
@@ -40,7 +40,7 @@ def content(groups, **timings):
 
 
 def test_nothing_to_measure():
-    with pytest.raises(ValueError, match="no node answered in time, ever: allow more by --deadline_ms"):
+    with pytest.raises(ValueError, match="no node met the deadline, ever: allow more by --deadline_ms"):
         bench._row(1, [(503, 1.0, {})], elapsed=1.0)
     with pytest.raises(ValueError, match=r"answered with HTTP status \[400\]"):
         bench._row(1, [(200, 1.0, content([0, 1])), (400, 1.0, {})], elapsed=1.0)

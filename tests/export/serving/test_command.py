@@ -1,57 +1,48 @@
-"""How `python -m export.serve` ends: by Ctrl-C, after a measurement, on bad input."""
+"""How `python -m export.serve` ends: by Ctrl-C and on bad input; and what it does on a cluster."""
 
-import json
 import signal
 import socket
-import subprocess
 import sys
 
 import pytest
 
 pytest.importorskip("ray")
 
-from tests.export.serving.test_live import PATIENCE, Server, descendants, free_port, running, until
+import export.serving
+from export import serve
+from hsvit_runtime.errors import FileError, InputError, MissingPackageError
+from tests.export import commands
+from tests.export.serving.server import Server, descendants, running, until
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 
 
-def serve(*options, code="from export import serve"):
-    """Runs the command to its end, after `code`: (status, standard output, standard error)."""
-    start = f"{code}; serve.define_flags(); serve.commands.run(serve.main, uses_keras=False)"
-    done = subprocess.run(
-        [sys.executable, "-c", start, *options], capture_output=True, text=True, timeout=3 * PATIENCE
-    )
-    return done.returncode, done.stdout, done.stderr
+def test_without_ray(sharded, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "export.serving.engine", raising=False)
+    monkeypatch.delattr(export.serving, "engine", raising=False)
+    message = r"^serving needs Ray with Serve \(.*\): pip install 'hsvit-keras\[horizontal\]'$"
+    with pytest.raises(MissingPackageError, match=message):
+        commands.run(serve, f"--manifest={sharded.manifest}")
 
 
-def test_without_ray(sharded):
-    status, _, errors = serve(
-        f"--manifest={sharded.manifest}",
-        code="import sys; sys.modules['ray'] = None; from export import serve",
-    )
-    assert status == 1
-    assert errors.startswith("error: serving needs Ray with Serve (")
-    assert errors.endswith("): pip install 'hsvit-keras[horizontal]'\n")
-
-
+@pytest.mark.usefixtures("engine")
 def test_too_many_nodes(sharded):
-    status, _, errors = serve(f"--manifest={sharded.manifest}", "--num_nodes=5")
-    assert (status, errors) == (
-        1, "error: num_nodes has to be from 1 to 4, the shards; received 5\n",
-    )  # fmt: skip
+    with pytest.raises(InputError, match="num_nodes has to be from 1 to 4, the shards; received 5"):
+        commands.run(serve, f"--manifest={sharded.manifest}", "--num_nodes=5")
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_port_in_use_and_no_cluster(sharded):
+    manifest = f"--manifest={sharded.manifest}"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        status, _, errors = serve(f"--manifest={sharded.manifest}", f"--port={port}")
-        assert (status, errors) == (
-            1, f"error: cannot listen on 127.0.0.1, port {port}: Address already in use\n",
-        )  # fmt: skip
-    status, _, errors = serve(f"--manifest={sharded.manifest}", f"--address=127.0.0.1:{port}")
-    assert (status, errors) == (
-        1, f"error: there is no cluster of Ray at 127.0.0.1:{port}: Connection refused\n",
-    )  # fmt: skip
+        message = rf"^cannot listen on 127\.0\.0\.1, port {port}: Address already in use$"
+        with pytest.raises(FileError, match=message):
+            commands.run(serve, manifest, f"--port={port}")
+    message = rf"^there is no cluster of Ray at 127\.0\.0\.1:{port}: Connection refused$"
+    with pytest.raises(FileError, match=message):
+        commands.run(serve, manifest, f"--address=127.0.0.1:{port}")
 
 
 @pytest.mark.slow
@@ -60,29 +51,6 @@ def test_ctrl_c_leaves_no_process(sharded):
         below = descendants(server.process.pid)
         assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
         until(lambda: not running(below))
-
-
-@pytest.mark.slow
-def test_bench(sharded, tmp_path):
-    output = tmp_path / "serve.json"
-    status, shown, errors = serve(
-        f"--manifest={sharded.manifest}",
-        "--num_nodes=2",
-        "--deadline_ms=2000",
-        "--bench",
-        "--seconds=1",
-        f"--port={free_port()}",
-        f"--output={output}",
-    )
-    assert (status, errors) == (0, "")
-    assert f"wrote {output}" in shown
-    report = json.loads(output.read_text())
-    assert (report["num_nodes"], report["num_shards"]) == (2, 4)
-    for row, clients in zip(report["rows"], (1, 4), strict=True):
-        latency = row["latency_ms"]
-        assert row["clients"] == clients and row["requests"] == latency["count"] > 0
-        assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"]
-        assert (row["complete"], row["unanswered"]) == (1, 0)
 
 
 @pytest.mark.slow

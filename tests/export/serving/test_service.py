@@ -1,4 +1,4 @@
-"""The service without Ray: right answers of the groups that arrived, clear refusals of the rest."""
+"""The service without Ray: right classes by the groups that arrived, clear refusals of bad requests."""
 
 import asyncio
 import io
@@ -15,8 +15,8 @@ from starlette.requests import Request
 
 from export.serving import manifest
 from export.serving.node import Node, spread
-from export.serving.pictures import MAX_BYTES
 from export.serving.service import Service
+from export.serving.uploads import MAX_BYTES
 from tests.export.serving.local_nodes import LocalNode
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
@@ -34,7 +34,7 @@ def png():
 def handles(sharded):
     """Two nodes that hold two shards each."""
     model = manifest.read(sharded.manifest)
-    return [LocalNode(Node([model.shards[i] for i in held], model.input)) for held in spread(4, 2)]
+    return [LocalNode(Node([model.shards[i] for i in held], model.input_range)) for held in spread(4, 2)]
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def service(sharded, handles):
 
 
 def send(service, method="POST", path="/classify", body=b"", kind="image/png"):
-    """(status, content, headers) of the answer; a body may be a list of chunks."""
+    """(status, content, headers) of the response; a body may be a list of chunks."""
     chunks = body if isinstance(body, list) else [body]
     messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     messages[-1]["more_body"] = False
@@ -59,20 +59,19 @@ def send(service, method="POST", path="/classify", body=b"", kind="image/png"):
 
 
 def expected(sharded, groups):
-    image = (PIXELS[np.newaxis] / 255 - 0.25) / 0.5
-    tokens = np.concatenate([sharded.parts[group](image) for group in groups], axis=1)
+    tokens = np.concatenate([sharded.parts[group](PIXELS[np.newaxis]) for group in groups], axis=1)
     return np.asarray(keras.ops.softmax(sharded.head(tokens)))[0]
 
 
-def chances(content):
+def probabilities_of(content):
     assert [entry["probability"] for entry in content["classes"]] == sorted(
         (entry["probability"] for entry in content["classes"]), reverse=True
     )
-    return {int(entry["name"].removeprefix("digit ")): entry["probability"] for entry in content["classes"]}
+    return {int(entry["name"]): entry["probability"] for entry in content["classes"]}
 
 
 def assert_classes(content, probabilities):
-    found = chances(content)
+    found = probabilities_of(content)
     assert len(found) == 5 and np.argmax(probabilities) == next(iter(found))
     np.testing.assert_allclose(list(found.values()), probabilities[list(found)], atol=1e-5)
 
@@ -131,15 +130,15 @@ def test_a_body_in_pieces(service):
     ],
 )
 def test_refusals(service, handles, request_, status, message):
-    answer, content, headers = send(service, **request_)
-    assert answer == status
+    received, content, headers = send(service, **request_)
+    assert received == status
     assert message in content["error"]
     if status == 405:
         assert f"takes {headers['allow']}," in message
     assert [handle.calls for handle in handles] == [0, 0]
 
 
-def test_a_body_is_given_up_where_it_is_too_large(service):
+def test_reading_stops_where_a_body_is_too_large(service):
     status, *_ = send(service, body=[bytes(MAX_BYTES + 1), AssertionError("read on")])
     assert status == 413
 

@@ -1,17 +1,17 @@
-"""Accuracy with some of the groups: against the Keras parts, and for a model whose groups know nothing."""
+"""Accuracy with some of the groups, against the Keras parts."""
 
 import dataclasses
 import itertools
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from data_sets import load_dataset, sample_images
-from export import subsets
-from export.serving import manifest
+from export import subsets as subsets_command
+from export.serving import manifest, subsets
+from hsvit_runtime.errors import InputError
+from tests.export import commands
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 SAMPLES = 60
@@ -28,8 +28,8 @@ def test_part():
 
 
 def test_accuracies_are_those_of_the_keras_parts(model, sharded, test_part):
-    pictures, labels = sample_images(test_part, SAMPLES, image_shape=(16, 16, 1), mean=0.25, std=0.5)
-    tokens = np.concatenate([part(pictures) for part in sharded.parts], axis=1)
+    images, labels = sample_images(test_part, SAMPLES, image_shape=(16, 16, 1))
+    tokens = np.concatenate([part(images) for part in sharded.parts], axis=1)
     rows = subsets.compare([model], test_part, SAMPLES)
     assert [(row["groups"], row["subsets"]) for row in rows] == [(4, 1), (3, 4), (2, 6), (1, 4)]
     for row in rows:
@@ -59,25 +59,34 @@ def test_subsets_are_different_and_the_same_for_each_seed():
 
 
 def test_models_that_do_not_compare(model, test_part):
-    with pytest.raises(ValueError, match=r"same number of groups, they have \[4, 8\]"):
+    with pytest.raises(InputError, match=r"same number of groups, they have \[4, 8\]"):
         subsets.compare([model, dataclasses.replace(model, num_groups=8)], test_part)
     other = dataclasses.replace(model, class_names=("a", "b"))
-    with pytest.raises(ValueError, match="hsvit_tiny knows 2 classes, digits has 10"):
+    with pytest.raises(InputError, match="hsvit_tiny has other classes than digits: a, b"):
         subsets.compare([other], test_part)
 
 
-def test_command(sharded, tmp_path):
+def test_a_manifest_that_names_no_data_set(sharded, tmp_path):
+    for file in sharded.manifest.parent.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    content = {**json.loads(sharded.manifest.read_text()), "data_set": None, "class_names": None}
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    options = [f"--manifests={tmp_path}/manifest.json", f"--output={tmp_path}/subsets.json", "--samples=10"]
+    with pytest.raises(InputError, match="the model does not say its data set: name it by --data"):
+        commands.run(subsets_command, *options)
+    commands.run(subsets_command, *options, "--data=digits")
+    assert json.loads((tmp_path / "subsets.json").read_text())["data"] == "digits"
+
+
+def test_command(sharded, tmp_path, capsys):
     options = [f"--manifests={sharded.manifest},{sharded.manifest}", "--samples=20", "--draws=2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "export.subsets", *options, f"--output={tmp_path / 'subsets.json'}"],
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    commands.run(subsets_command, *options, f"--output={tmp_path / 'subsets.json'}")
     report = json.loads((tmp_path / "subsets.json").read_text())
-    assert report["samples"] == 20 and [row["subsets"] for row in report["rows"]] == [1, 2, 2, 2]
+    assert (report["data"], report["samples"]) == ("digits", 20)
+    assert [row["subsets"] for row in report["rows"]] == [1, 2, 2, 2]
     assert report["rows"][1]["accuracies"][0] == report["rows"][1]["accuracies"][1]
-    first, second, titles, *rows, _ = done.stdout.splitlines()
+    first, second, titles, *rows, _ = capsys.readouterr().out.splitlines()
     assert (first, second) == (f"(1) {sharded.manifest}", f"(2) {sharded.manifest}")
     assert titles.split() == ["groups", "subsets", "(1)", "(2)"]
     assert len(rows) == 4

@@ -1,6 +1,7 @@
-"""`python -m export.simulate`: what a sweep says of known numbers, predictions, pictures and bad input."""
+"""`python -m export.simulate`: a sweep of known numbers, predictions, figures and bad input."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from export.simulation import network, prediction, sweep
+from export import simulate
+from export.simulation import input_files, network, prediction, sweep
+from hsvit_runtime.errors import InputError, MissingPackageError
+from tests.export import commands
 
 pytestmark = pytest.mark.once
 SHARDS = {
@@ -37,15 +41,15 @@ def simulated(deadlines, losses=(0.0,), images=50):
 
 def test_sweep():
     rows = simulated([5.0, 10.0])
-    told = [(row["nodes"], row["deadline_ms"], row["p50"], row["complete"]) for row in rows]
+    found = [(row["nodes"], row["deadline_ms"], row["p50"], row["complete"]) for row in rows]
     # Twice as slow: 8 ms on one node, 4 on two.
-    assert told == [(1, 5.0, 5.0, 0.0), (1, 10.0, 8.0, 1.0), (2, 5.0, 4.0, 1.0), (2, 10.0, 4.0, 1.0)]
+    assert found == [(1, 5.0, 5.0, 0.0), (1, 10.0, 8.0, 1.0), (2, 5.0, 4.0, 1.0), (2, 10.0, 4.0, 1.0)]
     assert [row["unanswered"] for row in rows] == [1.0, 0.0, 0.0, 0.0]
     assert [row["accuracies"] for row in rows] == [[0.0], [0.9], [0.9], [0.9]]
     assert [row["groups"] for row in rows] == [0.0, 4.0, 4.0, 4.0]
 
 
-def test_accuracy_is_that_of_the_groups_that_answer():
+def test_accuracy_is_that_of_the_groups_that_arrive():
     (one, two) = simulated([50.0], losses=[0.5], images=4000)
     arrives = 0.5**2  # there and back
     assert one["accuracies"][0] == pytest.approx(0.9 * arrives, abs=0.02)
@@ -74,10 +78,13 @@ def test_predictions():
     assert busy["measured"] == {"p50": 1.0, "p90": 2.0, "per_second": 3.0, "complete": 1.0}
 
 
-def run(*options):
-    command = [sys.executable, "-m", "export.simulate", *map(str, options)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
+def test_table_of_predictions():
+    samples = {f"{part}_ms": [time] for part, time in (("latency", 10.0), ("service", 5.0), ("nodes", 3.0))}
+    (row,) = prediction.predict([served(1, 1, {**samples, "shards_ms": [1.0]})], images=10)
+    titles, line = (re.split(r"\s{2,}", text) for text in prediction.table([row]).splitlines())
+    assert titles == ["nodes", "clients", "p50 ms", "p90 ms", "per second", "all groups"]
+    cells = ["1", "1", "1.0 (10.0)", "2.0 (10.0)", "3.0 (100.0)", "100% (100%)", "calibrated on"]
+    assert [cell for cell in line if cell] == cells
 
 
 @pytest.fixture
@@ -87,52 +94,58 @@ def files(tmp_path):
     return [f"--shards={tmp_path / 'shards.json'}", f"--subsets={tmp_path / 'subsets.json'}"]
 
 
-def test_the_command_writes_numbers_and_pictures(files, tmp_path):
+def test_the_command_writes_numbers_and_figures(files, tmp_path):
     output = tmp_path / "out" / "simulation.json"
-    status, shown, errors = run(*files, "--images=20", f"--output={output}")
-    assert (status, errors) == (0, "")
+    command = [sys.executable, "-m", "export.simulate", *files, "--images=20", f"--output={output}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(output.read_text())["rows"]
     assert len(rows) == 3 * 2 * 4 * 3
     assert {row["network"] for row in rows} == {"ethernet", "wifi", "5g"}
-    assert len(shown.splitlines()) == 1 + len(rows) + 1
+    assert len(done.stdout.splitlines()) == 1 + len(rows) + 1
     for name in ("latency", "accuracy"):
-        with Image.open(output.with_name(f"simulation_{name}.png")) as picture:
-            assert min(picture.size) > 300
+        with Image.open(output.with_name(f"simulation_{name}.png")) as figure:
+            assert min(figure.size) > 300
 
 
 def test_bad_input(files, tmp_path):
-    needs = "error: needs --shards and --subsets to simulate, or --served to check the simulator\n"
-    assert run(f"--output={tmp_path / 'o.json'}") == (1, "", needs)
-    problem = run(*files, "--loss=1", f"--output={tmp_path / 'o.json'}")
-    assert problem == (1, "", "error: --loss takes shares from 0 to below 1; received 1\n")
+    output = f"--output={tmp_path / 'o.json'}"
+    with pytest.raises(InputError, match=r"^needs --shards and --subsets to simulate, or --served to check"):
+        commands.run(simulate, output)
+    with pytest.raises(InputError, match=r"^--loss takes shares from 0 to below 1; received 1$"):
+        commands.run(simulate, *files, "--loss=1", output)
+    with pytest.raises(InputError, match=r"^--deadline_ms takes numbers above 0; received 0$"):
+        commands.run(simulate, *files, "--deadline_ms=0", output)
     (tmp_path / "networks.json").write_text('{"wifi": {"one_way_ms": -1}}')
-    status, _, errors = run(*files, f"--networks={tmp_path / 'networks.json'}", f"--output={tmp_path / 'o'}")
-    assert (
-        status == 1 and "networks.json has to map names to objects with the numbers ['one_way_ms'" in errors
-    )
+    with pytest.raises(
+        InputError, match=r"networks\.json has to map names to objects with the numbers \['one_way_ms'"
+    ):
+        commands.run(simulate, *files, f"--networks={tmp_path / 'networks.json'}", output)
 
 
-def test_without_simpy(files, tmp_path):
-    code = (
-        "import sys; sys.modules['simpy'] = None; from export import simulate; "
-        "simulate.define_flags(); simulate.commands.run(simulate.main, uses_keras=False)"
-    )
-    options = [*files, f"--output={tmp_path / 'o.json'}"]
-    done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True)
-    message = "error: simulating needs SimPy: pip install 'hsvit-keras[horizontal]'\n"
-    assert (done.returncode, done.stderr) == (1, message)
+def test_without_simpy(files, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "simpy", None)
+    with pytest.raises(MissingPackageError, match=r"^simulating needs SimPy: pip install 'hsvit-keras\[hor"):
+        commands.run(simulate, *files, f"--output={tmp_path / 'o.json'}")
 
 
 def test_files_that_do_not_belong_together(files, tmp_path):
+    output = f"--output={tmp_path / 'o.json'}"
     (tmp_path / "shards.json").write_text(json.dumps({**SHARDS, "num_groups": 8}))
-    status, _, errors = run(*files, f"--output={tmp_path / 'o.json'}")
-    assert (
-        status == 1 and "is about 4 groups" in errors and "about 8: both have to be of models alike" in errors
-    )
+    with pytest.raises(
+        InputError, match=r"is about 4 groups, .* about 8: both have to be of models with the"
+    ):
+        commands.run(simulate, *files, output)
     (tmp_path / "shards.json").write_text("[]")
-    status, _, errors = run(*files, f"--output={tmp_path / 'o.json'}")
-    assert status == 1 and "a JSON object with 'num_groups' and 'rows'" in errors
-    with pytest.raises(ValueError, match="a measured run has no samples"):
+    with pytest.raises(InputError, match="a JSON object with 'num_groups' and 'rows'"):
+        commands.run(simulate, *files, output)
+    with pytest.raises(InputError, match="a measured run has no samples"):
         prediction.predict([{"num_nodes": 1, "rows": [{"clients": 1}]}])
-    with pytest.raises(ValueError, match="a run with --num_nodes=1 and one client is needed"):
+    with pytest.raises(InputError, match="a run with --num_nodes=1 and one client is needed"):
         prediction.predict([served(2, 1, {})])
+
+
+def test_labels_of_models():
+    assert input_files.labels_of(["plain/manifest.json"]) == [""]
+    assert input_files.labels_of(["a/4/m.json", "b/4/m.json"]) == [", a", ", b"]
+    assert input_files.labels_of(["m.json", "b/m.json"]) == [", m.json", ", b/m.json"]

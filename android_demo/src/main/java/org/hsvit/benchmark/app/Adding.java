@@ -18,15 +18,16 @@ import java.util.Comparator;
 import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.BundleException;
+import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
 
 /**
  * Adds files that the user picked: copies them, and makes a bundle of them.
  *
- * <p>All or nothing: the bundle gets its place when the runtime has taken every file.
+ * <p>All or nothing: the bundle is moved to its place after the runtime has loaded every file.
  */
 final class Adding {
-  /** What kept the files out, told to the user. */
+  /** Why the files were not added; the message is for the user. */
   static final class Refusal extends Exception {
     Refusal(String message) {
       super(message);
@@ -47,20 +48,21 @@ final class Adding {
   /**
    * Adds files as one bundle. Not for the main thread.
    *
-   * @return what to tell the user
+   * @param range the numbers that black and white pixels have in the models' inputs
+   * @return a message for the user
    * @throws Refusal one of them cannot be used, or there is no room; nothing was added
    */
-  String add(List<Uri> uris) throws Refusal {
+  String add(List<Uri> uris, InputRange range) throws Refusal {
     File working = new File(Folders.bundles(context), ".adding");
     Folders.delete(working);
     try {
-      return add(uris, working);
+      return add(uris, range, working);
     } finally {
       Folders.delete(working);
     }
   }
 
-  private String add(List<Uri> uris, File working) throws Refusal {
+  private String add(List<Uri> uris, InputRange range, File working) throws Refusal {
     String bundle = unusedName(nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
     File folder = new File(working, bundle);
     if (!folder.mkdirs()) {
@@ -75,26 +77,26 @@ final class Adding {
     for (File file : files) {
       names.add(file.getName());
     }
-    describe(folder, names);
+    describe(folder, names, range);
     if (!folder.renameTo(new File(Folders.bundles(context), bundle))) {
       throw new Refusal(context.getString(R.string.add_not_written, folder));
     }
     return Words.quantity(context.getResources(), R.plurals.added, names.size(), names.get(0));
   }
 
-  private void describe(File folder, List<String> names) throws Refusal {
+  private void describe(File folder, List<String> names, InputRange range) throws Refusal {
     try {
-      describer.describe(folder, names);
+      describer.describe(folder, names, range);
     } catch (ModelException error) {
       throw new Refusal(context.getString(R.string.add_refused, error.file, error.getMessage()));
     } catch (BundleException error) {
-      throw new Refusal(context.getString(R.string.add_no_classifiers, error.getMessage()));
+      throw new Refusal(context.getString(R.string.add_not_comparable, error.getMessage()));
     } catch (IOException error) {
       throw refusal(R.string.add_not_written, error);
     }
   }
 
-  /** A name that no bundle has yet. */
+  /** The name, with a number where a bundle has it already. */
   private String unusedName(String name) {
     String free = name;
     for (int i = 2; new File(Folders.bundles(context), free).exists(); i++) {
@@ -157,7 +159,7 @@ final class Adding {
   private InputStream open(Uri uri) throws IOException {
     InputStream stream = context.getContentResolver().openInputStream(uri);
     if (stream == null) {
-      throw new FileNotFoundException("its provider gives nothing");
+      throw new FileNotFoundException("its provider has no content for it");
     }
     return stream;
   }
@@ -172,7 +174,7 @@ final class Adding {
       if (cause instanceof ErrnoException && ((ErrnoException) cause).errno == OsConstants.ENOSPC) {
         return true;
       }
-      // What java.nio.file throws has no errno.
+      // Exceptions of java.nio.file have no errno.
       if (cause.getMessage() != null && cause.getMessage().contains("No space left on device")) {
         return true;
       }
@@ -180,7 +182,7 @@ final class Adding {
     return false;
   }
 
-  /** The name that the user knows a file by, without what a file name may not hold. */
+  /** The name that the user sees, without characters that a file name must not have. */
   private String nameOf(Uri uri) {
     String name = null;
     ContentResolver resolver = context.getContentResolver();
@@ -190,7 +192,7 @@ final class Adding {
         name = cursor.getString(0);
       }
     } catch (RuntimeException error) {
-      name = null; // a provider that knows no names
+      name = null; // this provider has no names
     }
     name = name == null ? uri.getLastPathSegment() : name;
     String plain = name == null ? "" : name.replaceAll("[^\\p{L}\\p{N}._ -]", "_").replaceFirst("^\\.+", "");

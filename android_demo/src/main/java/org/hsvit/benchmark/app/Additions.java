@@ -3,13 +3,14 @@ package org.hsvit.benchmark.app;
 import android.net.Uri;
 import java.util.List;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.InputRange;
 
-/** Adds files beside the main thread, and keeps what came of it until a screen asks, however often turned. */
+/** Adds files in the background, and keeps the result until a screen shows it, also when that is rotated. */
 final class Additions {
   private final BenchmarkApplication app;
   private Runnable observer;
   private boolean busy;
-  private String said;
+  private String message;
 
   Additions(BenchmarkApplication app) {
     this.app = app;
@@ -20,37 +21,37 @@ final class Additions {
     return busy;
   }
 
-  /** What to tell the user, once; null for nothing. */
-  String takeSaid() {
-    String text = said;
-    said = null;
-    return text;
+  /** The latest message for the user, given once; null for none. */
+  String takeMessage() {
+    String taken = message;
+    message = null;
+    return taken;
   }
 
   /** Adds files as one bundle. */
-  void add(List<Uri> files) {
-    tell(true, app.getString(R.string.adding));
+  void add(List<Uri> files, InputRange range) {
+    change(true, app.getString(R.string.adding));
     app.inBackground(
         () -> {
           try {
-            return new Adding(app, app.phone.describer).add(files);
+            return new Adding(app, app.phone.describer).add(files, range);
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
           }
         },
-        result -> tell(false, result));
+        result -> change(false, result));
   }
 
   /**
-   * @param observer told of changes, on the main thread; null for none
+   * @param observer called after changes, on the main thread; null for none
    */
   void observe(Runnable observer) {
     this.observer = observer;
   }
 
-  private void tell(boolean nowBusy, String text) {
+  private void change(boolean nowBusy, String text) {
     busy = nowBusy;
-    said = text;
+    message = text;
     if (observer != null) {
       observer.run();
     }

@@ -15,17 +15,17 @@ import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.Session.Status;
 
 /**
- * Runs that a host starts by an intent and follows in the phone's log, as {@code export.phone} does.
+ * Runs that a computer starts by an intent and follows in the phone's log, as {@code export.phone} does.
  *
- * <p>Lines {@code HSVIT_PROGRESS} tell how far a run is; one line {@code HSVIT_RESULT} ends it, in any case.
+ * <p>{@code HSVIT_PROGRESS} lines report progress; one line {@code HSVIT_RESULT} always ends the run.
  */
 final class Autorun implements RunHolder.Observer {
   static final String TAG = "HsvitBenchmark";
-  private static final int LONGEST = 1000; // characters of a message, for the log cuts long lines
+  private static final int LONGEST = 1000; // characters of a message, as the log cuts long lines
 
   private final BenchmarkApplication app;
   private final String id;
-  private int told = -1;
+  private int logged = -1;
 
   private Autorun(BenchmarkApplication app, String id) {
     this.app = app;
@@ -108,9 +108,9 @@ final class Autorun implements RunHolder.Observer {
     if (run.ending() != null) {
       app.runs().remove(this);
       logResult(run.ending());
-    } else if (run.done() > told) {
-      told = run.done();
-      log("HSVIT_PROGRESS", "run_id", id, "done", told, "total", run.total());
+    } else if (run.done() > logged) {
+      logged = run.done();
+      log("HSVIT_PROGRESS", "run_id", id, "done", logged, "total", run.total());
     }
   }
 

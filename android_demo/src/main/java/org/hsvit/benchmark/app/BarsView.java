@@ -7,9 +7,9 @@ import org.hsvit.benchmark.R;
 
 /** Bars of p50, p90 and p99 of both models, each with its number. */
 public final class BarsView extends ChartView {
-  private static final float GAP = 0.4f; // lines between groups
-  private static final float GROUP = 3 + GAP; // its name and two bars
-  private static final float INSET = 0.12f; // of a bar in its line
+  private static final float GAP = 0.4f; // between groups, in lines
+  private static final float GROUP = 3 + GAP; // a title and two bars
+  private static final float INSET = 0.12f; // margin of a bar in its line
 
   public BarsView(Context context, AttributeSet attributes) {
     super(context, attributes);

@@ -9,9 +9,9 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The app's process: keeps what outlives its screens. */
+/** The app's process: keeps the state that all screens share. */
 public final class BenchmarkApplication extends Application {
-  /** What measures; tests put another in its place. */
+  /** Runtime, decoder and clocks; tests replace it. */
   Phone phone;
 
   private final Executor background = Executors.newSingleThreadExecutor();
@@ -39,7 +39,7 @@ public final class BenchmarkApplication extends Application {
     return additions;
   }
 
-  /** Does what takes time beside the main thread, one after the other, and hands the result to that one. */
+  /** Runs long work in the background, one after the other, and passes each result to the main thread. */
   <T> void inBackground(Supplier<T> work, Consumer<T> finished) {
     background.execute(
         () -> {

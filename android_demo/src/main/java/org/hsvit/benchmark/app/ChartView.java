@@ -13,14 +13,14 @@ import org.hsvit.benchmark.R;
 /**
  * A chart of an original and a mobile model, as high as its lines of text need.
  *
- * <p>The original is hollow and the mobile one filled: nobody needs to see colours. All is drawn from the
- * start, which is on the right where people read so.
+ * <p>The original's bars are hollow and the mobile model's are filled, so that colours are not needed. Charts
+ * are mirrored where people read from right to left.
  */
 abstract class ChartView extends View {
   private static final float TEXT_SP = 13;
   private static final float STROKE_DP = 1.5f;
 
-  /** From one line of text to the next, pixels. */
+  /** Height of a line of text, pixels. */
   final float line;
 
   private final TextPaint text = new TextPaint(Paint.ANTI_ALIAS_FLAG);
@@ -46,7 +46,7 @@ abstract class ChartView extends View {
   /**
    * Shows a pair.
    *
-   * @param description what the chart says, in words
+   * @param description the chart in words, for screen readers
    */
   final void show(SavedReport.Compared pair, String description) {
     this.pair = pair;
@@ -55,7 +55,7 @@ abstract class ChartView extends View {
     invalidate();
   }
 
-  /** How many lines of text its content is high. */
+  /** Height of its content, in lines of text. */
   abstract float lines();
 
   abstract void draw(Canvas canvas, SavedReport.Compared pair);
@@ -73,11 +73,11 @@ abstract class ChartView extends View {
     }
   }
 
-  /** Draws a bar from one distance from the start to another. */
+  /** Draws a bar; from and to are distances from the start of the line. */
   final void bar(Canvas canvas, boolean mobile, float from, float top, float to, float bottom) {
     float left = Math.min(mirrored(from), mirrored(to));
     float right = Math.max(mirrored(from), mirrored(to));
-    float half = mobile ? 0 : hollow.getStrokeWidth() / 2; // a stroke reaches over its outline
+    float half = mobile ? 0 : hollow.getStrokeWidth() / 2; // half of a stroke lies outside of the outline
     canvas.drawRect(left + half, top + half, right - half, bottom - half, mobile ? filled : hollow);
   }
 
@@ -86,7 +86,7 @@ abstract class ChartView extends View {
     canvas.drawLine(0, y, getWidth(), y, hollow);
   }
 
-  /** Says on a line which bars are whose. */
+  /** Draws a line that names both kinds of bars. */
   final void legend(Canvas canvas, SavedReport.Compared pair, float line) {
     entry(canvas, false, getResources().getString(R.string.results_original), 0, line);
     entry(canvas, true, pair.mobile.title(), getWidth() / 2f, line);
@@ -98,12 +98,12 @@ abstract class ChartView extends View {
     write(canvas, name, from + 0.8f * line, number);
   }
 
-  /** Writes on a line, from so far from the start on. */
+  /** Writes text on a line, at a distance from its start. */
   final void write(Canvas canvas, String words, float from, float line) {
     draw(canvas, words, from, line, isRtl() ? Paint.Align.RIGHT : Paint.Align.LEFT);
   }
 
-  /** Writes on a line, up to the end of the view. */
+  /** Writes text at the end of a line. */
   final void writeAtEnd(Canvas canvas, String words, float line) {
     draw(canvas, words, getWidth(), line, isRtl() ? Paint.Align.LEFT : Paint.Align.RIGHT);
   }

@@ -23,7 +23,7 @@ import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Prediction;
 
-/** Shows a photo or an image of the bundle to both models of a pair, and what they say side by side. */
+/** Classifies a photo or an image of the bundle with both models of a pair, side by side. */
 public final class ClassifyActivity extends Activity {
   /** The key of the bundle in {@link Library}. */
   static final String BUNDLE = "bundle";
@@ -32,17 +32,17 @@ public final class ClassifyActivity extends Activity {
   private static final String PAIR = "pair";
   private static final String IMAGE = "image";
   private static final String PHOTO = "photo";
-  private static final float LARGE = 1.4f; // two columns have no room for letters larger than that
+  private static final float LARGE = 1.4f; // font scale up to which two columns fit
 
   private Bundle bundle;
   private int pair;
   private int image;
 
-  /** What is looked at instead of an image; null for none. */
+  /** The photo that is shown instead of an image; null for none. */
   private Uri photo;
 
-  /** How often was asked: only the last answer is shown. */
-  private int asked;
+  /** Number of requests so far: only the result of the latest is shown. */
+  private int requests;
 
   @Override
   protected void onCreate(android.os.Bundle state) {
@@ -57,7 +57,7 @@ public final class ClassifyActivity extends Activity {
     findViewById(R.id.previous).setOnClickListener(view -> step(-1));
     findViewById(R.id.next).setOnClickListener(view -> step(1));
     if (getResources().getConfiguration().fontScale > LARGE) {
-      this.<LinearLayout>findViewById(R.id.answers).setOrientation(LinearLayout.VERTICAL);
+      this.<LinearLayout>findViewById(R.id.predictions).setOrientation(LinearLayout.VERTICAL);
     }
     read(getIntent().getStringExtra(BUNDLE));
   }
@@ -71,12 +71,15 @@ public final class ClassifyActivity extends Activity {
   }
 
   private void read(String key) {
-    say(getString(R.string.classify_busy));
+    showMessage(getString(R.string.classify_busy));
     BenchmarkApplication app = BenchmarkApplication.of(this);
     app.inBackground(
         () -> {
           try {
-            return new Opened(Library.open(app, key == null ? Library.OWN : key), null);
+            Bundle read = Library.open(app, key == null ? Library.OWN : key);
+            return read.task().isClassification()
+                ? new Opened(read, null)
+                : new Opened(null, getString(R.string.classify_other_task, read.task().name));
           } catch (IOException error) {
             return new Opened(null, getString(R.string.classify_no_bundle, error.getMessage()));
           }
@@ -99,7 +102,7 @@ public final class ClassifyActivity extends Activity {
     if (isDestroyed()) {
       return;
     }
-    say(opened.problem);
+    showMessage(opened.problem);
     if (opened.bundle == null) {
       return;
     }
@@ -125,7 +128,7 @@ public final class ClassifyActivity extends Activity {
           public void onItemSelected(AdapterView<?> parent, View view, int position, long id) {
             pair = position;
             spinner.setContentDescription(getString(R.string.classify_pairs, names.get(position)));
-            look();
+            classify();
           }
 
           @Override
@@ -137,7 +140,7 @@ public final class ClassifyActivity extends Activity {
     int images = bundle.images().size();
     image = photo == null ? Math.floorMod(image + by, images) : image;
     photo = null;
-    look();
+    classify();
   }
 
   private void pick() {
@@ -146,7 +149,7 @@ public final class ClassifyActivity extends Activity {
     try {
       startActivityForResult(intent, PICK);
     } catch (ActivityNotFoundException error) {
-      say(getString(R.string.classify_no_picker));
+      showMessage(getString(R.string.classify_no_picker));
     }
   }
 
@@ -154,31 +157,31 @@ public final class ClassifyActivity extends Activity {
   protected void onActivityResult(int request, int result, Intent data) {
     if (request == PICK && result == RESULT_OK && data != null) {
       photo = data.getData();
-      look();
+      classify();
     }
   }
 
-  /** Asks both models. What they said before is gone meanwhile: it is of another picture. */
-  private void look() {
+  /** Classifies the picture with both models, after removing the results of the last one. */
+  private void classify() {
     clear();
     if (bundle == null) {
-      return; // it is being read, and then asked
+      return; // it is still being read; then this is called again
     }
     if (photo == null && bundle.images().isEmpty()) {
-      say(getString(R.string.classify_no_images));
+      showMessage(getString(R.string.classify_no_images));
       return;
     }
-    say(getString(R.string.classify_busy));
-    int question = ++asked;
+    showMessage(getString(R.string.classify_busy));
+    int request = ++requests;
     Uri shown = photo;
     LabeledImage labeled = photo == null ? bundle.images().get(image) : null;
     Pair both = bundle.pairs().get(pair);
     BenchmarkApplication app = BenchmarkApplication.of(this);
-    Looking looking = new Looking(app, app.phone, bundle, both);
+    PairClassifier classifier = new PairClassifier(app, app.phone, bundle, both);
     app.inBackground(
-        () -> labeled == null ? looking.at(shown) : looking.at(labeled),
+        () -> labeled == null ? classifier.classify(shown) : classifier.classify(labeled),
         result -> {
-          if (question == asked && !isDestroyed()) {
+          if (request == requests && !isDestroyed()) {
             show(result, both, labeled);
           }
         });
@@ -187,23 +190,23 @@ public final class ClassifyActivity extends Activity {
   private void clear() {
     this.<ImageView>findViewById(R.id.picture).setImageDrawable(null);
     this.<TextView>findViewById(R.id.caption).setText("");
-    this.<ViewGroup>findViewById(R.id.answers).removeAllViews();
+    this.<ViewGroup>findViewById(R.id.predictions).removeAllViews();
   }
 
-  private void show(Looking.Result result, Pair both, LabeledImage labeled) {
-    say(result.problem);
+  private void show(PairClassifier.Comparison result, Pair both, LabeledImage labeled) {
+    showMessage(result.problem);
     if (result.problem != null) {
       return;
     }
     BitmapDrawable drawable = new BitmapDrawable(getResources(), result.picture);
-    drawable.setFilterBitmap(labeled == null); // few pixels are to be seen as they are
+    drawable.setFilterBitmap(labeled == null); // small images are shown pixel by pixel
     String caption = caption(labeled);
     ImageView picture = findViewById(R.id.picture);
     picture.setImageDrawable(drawable);
     this.<TextView>findViewById(R.id.caption).setText(caption);
-    Integer right = labeled == null ? null : labeled.label;
-    column(getString(R.string.results_original), result.original, right);
-    column(both.name, result.mobile, right);
+    Integer correct = labeled == null ? null : labeled.label;
+    column(getString(R.string.results_original), result.original, correct);
+    column(both.name, result.mobile, correct);
   }
 
   private String caption(LabeledImage labeled) {
@@ -221,35 +224,36 @@ public final class ClassifyActivity extends Activity {
     return bundle.classNames().isEmpty() ? String.valueOf(label) : bundle.classNames().get(label);
   }
 
-  private void column(String name, Looking.Said said, Integer right) {
-    LinearLayout columns = findViewById(R.id.answers);
-    View column = LayoutInflater.from(this).inflate(R.layout.classify_answer, columns, false);
+  private void column(String name, PairClassifier.Outcome outcome, Integer correct) {
+    LinearLayout columns = findViewById(R.id.predictions);
+    View column = LayoutInflater.from(this).inflate(R.layout.classify_model, columns, false);
     if (columns.getOrientation() == LinearLayout.VERTICAL) {
       column.getLayoutParams().width = ViewGroup.LayoutParams.MATCH_PARENT;
     }
     column.<TextView>findViewById(R.id.name).setText(name);
     TextView below = column.findViewById(R.id.time);
-    if (said.answer == null) {
-      below.setText(said.problem);
+    if (outcome.result == null) {
+      below.setText(outcome.problem);
     } else {
-      below.setText(Words.milliseconds(getResources(), said.answer.milliseconds));
-      for (Prediction prediction : said.answer.top) {
-        line(column.findViewById(R.id.top), prediction, right);
+      below.setText(Words.milliseconds(getResources(), outcome.result.milliseconds));
+      for (Prediction prediction : outcome.result.top) {
+        line(column.findViewById(R.id.top), prediction, correct);
       }
     }
     columns.addView(column);
   }
 
-  private void line(ViewGroup list, Prediction prediction, Integer right) {
+  private void line(ViewGroup list, Prediction prediction, Integer correct) {
     View line = LayoutInflater.from(this).inflate(R.layout.classify_line, list, false);
-    boolean isRight = right != null && right == prediction.index;
-    String label = isRight ? getString(R.string.classify_right, prediction.label) : prediction.label;
+    boolean isCorrect = correct != null && correct == prediction.index;
+    String label = isCorrect ? getString(R.string.classify_correct, prediction.label) : prediction.label;
     line.<TextView>findViewById(R.id.label).setText(label);
-    line.<TextView>findViewById(R.id.share).setText(Words.percent(getResources(), prediction.share));
+    String probability = Words.percent(getResources(), prediction.probability);
+    line.<TextView>findViewById(R.id.probability).setText(probability);
     list.addView(line);
   }
 
-  private void say(String message) {
+  private void showMessage(String message) {
     TextView view = findViewById(R.id.message);
     view.setText(message);
     view.setVisibility(message == null ? View.GONE : View.VISIBLE);

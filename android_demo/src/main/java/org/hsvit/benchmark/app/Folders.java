@@ -3,21 +3,21 @@ package org.hsvit.benchmark.app;
 import android.content.Context;
 import java.io.File;
 
-/** Where the app keeps its files: where adb and a file manager reach them too. */
+/** The folders of the app, which adb and file managers can read, too. */
 final class Folders {
   private Folders() {}
 
-  /** Holds a folder for each bundle that was pushed or added. */
+  /** Has a folder for each bundle that was pushed or added. */
   static File bundles(Context context) {
     return of(context, "bundles");
   }
 
-  /** Holds a JSON file for each run. */
+  /** Has a JSON file for each run. */
   static File reports(Context context) {
     return of(context, "reports");
   }
 
-  /** Deletes a file, or a folder and all that it holds. */
+  /** Deletes a file, or a folder and everything in it. */
   static void delete(File file) {
     File[] files = file.listFiles();
     if (files != null) {
@@ -30,6 +30,6 @@ final class Folders {
 
   private static File of(Context context, String name) {
     File folder = context.getExternalFilesDir(name);
-    return folder == null ? new File(context.getFilesDir(), name) : folder; // null while it is not mounted
+    return folder == null ? new File(context.getFilesDir(), name) : folder; // null if not mounted
   }
 }

@@ -6,11 +6,11 @@ import android.util.AttributeSet;
 import java.util.Arrays;
 import org.hsvit.benchmark.R;
 
-/** How many runs took how long: both models, one below the other, over the same times. */
+/** Histograms of the latencies of both models, one below the other, with the same time axis. */
 public final class HistogramView extends ChartView {
   private static final int BINS = 40;
-  private static final float HEIGHT = 3; // of the highest bar, lines
-  private static final float LANE = 1.3f + HEIGHT; // its name and the bars
+  private static final float HEIGHT = 3; // of the highest bar, in lines
+  private static final float LANE = 1.3f + HEIGHT; // a title and the bars
 
   public HistogramView(Context context, AttributeSet attributes) {
     super(context, attributes);
@@ -53,7 +53,7 @@ public final class HistogramView extends ChartView {
     floor(canvas, floor);
   }
 
-  /** Samples in each of equal bins. What is longer than most is in the last: it would squeeze the others. */
+  /** Samples in each of equal bins. The last one also has all slower samples, so that bins stay narrow. */
   static int[] counts(double[] samples, double least, double most, int bins) {
     int[] counts = new int[bins];
     double width = most > least ? (most - least) / bins : 1;

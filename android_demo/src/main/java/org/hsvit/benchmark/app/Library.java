@@ -12,9 +12,9 @@ import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.device.AssetSource;
 
-/** The bundles that there are: the APK's own, then those that were pushed or added, each by its key. */
+/** All bundles: the one in the APK, then those that were pushed or added. Each has a key. */
 final class Library {
-  /** The key of the bundle in the APK. Those of all others are the names of their folders. */
+  /** The key of the bundle in the APK. The key of any other is the name of its folder. */
   static final String OWN = "";
 
   private static final String ASSETS = "bundle";
@@ -38,7 +38,7 @@ final class Library {
 
   private Library() {}
 
-  /** All bundles, the damaged too. Reads files. */
+  /** All bundles, also those that cannot be used. Reads files. */
   static List<Entry> list(Context context) {
     List<Entry> entries = new ArrayList<>();
     if (hasOwn(context)) {
@@ -57,11 +57,11 @@ final class Library {
   }
 
   /**
-   * Reads a bundle; its files are then read by {@link Bundle#source()}.
+   * Reads a bundle. Its files are available from {@link Bundle#source()}.
    *
    * @param key {@link #OWN}, or the name of a folder
-   * @throws BundleException it is damaged
-   * @throws IOException there is none of this key, or it cannot be read
+   * @throws BundleException its bundle.json is not valid
+   * @throws IOException there is no bundle with this key, or it cannot be read
    */
   static Bundle open(Context context, String key) throws IOException {
     if (key.equals(OWN)) {

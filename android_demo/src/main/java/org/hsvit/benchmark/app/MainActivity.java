@@ -14,12 +14,15 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.Settings;
 
-/** The first screen: what to measure and how, the run in progress, earlier reports. */
+/** The first screen: models, settings, the current run, earlier reports. */
 public final class MainActivity extends Activity implements RunHolder.Observer, PairsPanel.Actions {
   private static final int ADD = 1;
   private static final String NOTICE = "notice";
+  private static final String PICKED = "picked";
+  private static final String RANGE = "range";
 
   private BenchmarkApplication app;
   private PairsPanel pairs;
@@ -27,6 +30,11 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
   private ReportsPanel reports;
   private RunPanel foot;
   private String notice;
+
+  /** Files that are added once their input range is known. */
+  private ArrayList<Uri> picked = new ArrayList<>();
+
+  private RangeDialog question;
 
   @Override
   protected void onCreate(Bundle state) {
@@ -44,6 +52,8 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
       pairs.restore(state);
       settings.restore(state);
       notice(state.getString(NOTICE));
+      picked = state.getParcelableArrayList(PICKED);
+      askForRange(state.getBundle(RANGE));
     }
   }
 
@@ -69,7 +79,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     onAddition();
   }
 
-  /** Out of sight, a phone slows an app down: nothing is measured there. Turning the phone is not leaving. */
+  /** A run ends when the app leaves the foreground, where Android slows it down. Rotating does not end it. */
   @Override
   protected void onStop() {
     super.onStop();
@@ -86,6 +96,16 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     pairs.save(state);
     settings.save(state);
     state.putString(NOTICE, notice);
+    state.putParcelableArrayList(PICKED, picked);
+    state.putBundle(RANGE, question == null ? null : question.save());
+  }
+
+  @Override
+  protected void onDestroy() {
+    super.onDestroy();
+    if (question != null) {
+      question.close();
+    }
   }
 
   private void listBundles() {
@@ -163,7 +183,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
 
   private void pick() {
     Intent intent = new Intent(Intent.ACTION_OPEN_DOCUMENT);
-    intent.addCategory(Intent.CATEGORY_OPENABLE).setType("*/*"); // nobody has a type for .tflite
+    intent.addCategory(Intent.CATEGORY_OPENABLE).setType("*/*"); // .tflite has no MIME type
     intent.putExtra(Intent.EXTRA_ALLOW_MULTIPLE, true);
     try {
       startActivityForResult(intent, ADD);
@@ -175,7 +195,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
   @Override
   protected void onActivityResult(int request, int result, Intent data) {
     if (request == ADD && result == RESULT_OK && data != null) {
-      List<Uri> picked = new ArrayList<>();
+      picked = new ArrayList<>();
       ClipData several = data.getClipData();
       for (int i = 0; several != null && i < several.getItemCount(); i++) {
         picked.add(several.getItemAt(i).getUri());
@@ -183,17 +203,32 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
       if (several == null && data.getData() != null) {
         picked.add(data.getData());
       }
-      if (!picked.isEmpty()) {
-        app.additions().add(picked);
-        onAddition();
-      }
+      askForRange(null);
     }
   }
 
+  /**
+   * Asks for the input range of the picked files, if there are any, and adds them.
+   *
+   * @param state of the dialog before the phone was rotated; null for none
+   */
+  private void askForRange(Bundle state) {
+    if (!picked.isEmpty()) {
+      question = new RangeDialog(this, this::add, () -> picked.clear());
+      question.show(state);
+    }
+  }
+
+  private void add(InputRange range) {
+    app.additions().add(List.copyOf(picked), range);
+    picked.clear();
+    onAddition();
+  }
+
   private void onAddition() {
-    String said = app.additions().takeSaid();
-    if (said != null) {
-      notice(said);
+    String message = app.additions().takeMessage();
+    if (message != null) {
+      notice(message);
     }
     findViewById(R.id.add).setEnabled(!app.additions().isBusy() && !app.runs().isRunning());
     if (!app.additions().isBusy()) {
@@ -201,7 +236,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     }
   }
 
-  /** Tells the user something, above all else; null for nothing. */
+  /** Shows a message at the top of the screen; null removes it. */
   private void notice(String text) {
     notice = text;
     TextView view = findViewById(R.id.notice);

@@ -14,12 +14,12 @@ import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Pair;
 
-/** The bundles as cards, with a check box for each pair. Pairs of one bundle can be checked at a time. */
+/** The bundles as cards, with a check box for each pair. Only pairs of one bundle can be checked. */
 final class PairsPanel {
   private static final String KEY = "chosen_bundle";
   private static final String NAMES = "chosen_pairs";
 
-  /** What is done to bundles besides measuring them. */
+  /** Called when the user chooses pairs, or presses a button of a bundle. */
   interface Actions {
     void onChosen();
 
@@ -44,7 +44,7 @@ final class PairsPanel {
     this.actions = actions;
   }
 
-  /** Shows bundles. What was chosen stays so; without a choice, it is the first that can be used. */
+  /** Shows bundles and keeps the choice. Without one, all pairs of the first usable bundle are chosen. */
   void show(List<Library.Entry> entries) {
     this.entries = entries;
     if (bundle() == null) {
@@ -84,14 +84,15 @@ final class PairsPanel {
     boolean usable = entry.bundle != null;
     String title = usable ? entry.bundle.name() : entry.key;
     name.setText(title);
-    note.setText(usable ? pictures(entry.bundle.images().size()) : damage(entry));
+    note.setText(usable ? images(entry.bundle.images().size()) : problem(entry));
     if (usable) {
       ViewGroup pairs = card.findViewById(R.id.pairs);
       entry.bundle.pairs().forEach(pair -> pairs.addView(box(entry, pair, pairs)));
     } else {
       note.setTextColor(context.getColor(R.color.error));
     }
-    button(card, R.id.classify, usable, R.string.classify_named, title, () -> actions.classify(entry));
+    boolean classifies = usable && entry.bundle.task().isClassification();
+    button(card, R.id.classify, classifies, R.string.classify_named, title, () -> actions.classify(entry));
     boolean removable = !entry.key.equals(Library.OWN);
     button(card, R.id.remove, removable, R.string.remove_named, title, () -> actions.remove(entry));
     return card;
@@ -105,14 +106,14 @@ final class PairsPanel {
     buttons.add(button);
   }
 
-  private String pictures(int count) {
+  private String images(int count) {
     return count == 0
-        ? context.getString(R.string.no_pictures)
-        : Words.quantity(context.getResources(), R.plurals.pictures, count);
+        ? context.getString(R.string.no_images)
+        : Words.quantity(context.getResources(), R.plurals.images, count);
   }
 
-  private String damage(Library.Entry entry) {
-    return context.getString(R.string.bundle_damaged, entry.problem);
+  private String problem(Library.Entry entry) {
+    return context.getString(R.string.bundle_not_valid, entry.problem);
   }
 
   private CheckBox box(Library.Entry entry, Pair pair, ViewGroup parent) {
@@ -151,7 +152,7 @@ final class PairsPanel {
     return LayoutInflater.from(context).inflate(layout, parent, false);
   }
 
-  /** The bundle of which pairs are chosen, null if there is none. */
+  /** The bundle of the chosen pairs, null if there is none. */
   org.hsvit.benchmark.bundle.Bundle bundle() {
     for (Library.Entry entry : entries) {
       if (entry.key.equals(key)) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Supplier;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.device.AddedModels;
 import org.hsvit.benchmark.device.AndroidMachine;
 import org.hsvit.benchmark.device.Bitmaps;
@@ -17,11 +18,12 @@ import org.hsvit.benchmark.measure.PictureDecoder;
 import org.hsvit.benchmark.measure.RunnerFactory;
 import org.hsvit.benchmark.report.Device;
 
-/** What the screens need of the phone and its runtime: the one place where they meet the real ones. */
+/** The phone and its runtime as the screens use them. Tests replace it. */
 final class Phone {
   /** Makes a bundle of a folder's models, see {@link AddedModels#describe}. */
   interface Describer {
-    Bundle describe(File folder, List<String> files) throws ModelException, IOException;
+    Bundle describe(File folder, List<String> files, InputRange range)
+        throws ModelException, IOException;
   }
 
   final RunnerFactory runners;

@@ -7,12 +7,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.measure.State;
 import org.hsvit.benchmark.report.Warning;
 
-/** What a report says, in words: for the screen, for ears, and as text to be shared. */
+/** A report in words: for the screen, for screen readers, and as text to share. */
 final class ReportWords {
-  /** One quantity of both models. */
+  /** A quantity of both models. */
   static final class Row {
     final String name;
     final String original;
@@ -35,7 +36,7 @@ final class ReportWords {
     this.resources = resources;
   }
 
-  /** What was measured, on what, and how. */
+  /** Bundle, phone and settings. */
   String setup(SavedReport report) {
     StringJoiner lines = new StringJoiner("\n");
     if (report.data != null) {
@@ -53,12 +54,12 @@ final class ReportWords {
     return lines.toString();
   }
 
-  /** What ended the run early or kept a pair from it; empty if nothing did. */
+  /** Pairs that were not measured, and why the run ended early; empty if all went well. */
   List<String> failures(SavedReport report) {
     return warnings(report, true);
   }
 
-  /** What makes the numbers less than they seem. */
+  /** Everything else that limits the numbers. */
   List<String> warnings(SavedReport report) {
     return warnings(report, false);
   }
@@ -73,7 +74,7 @@ final class ReportWords {
     return found;
   }
 
-  /** Whose answers are wrong; null if nobody's are known to be. */
+  /** Names the models whose outputs are wrong; null if there are none. */
   String alarm(SavedReport.Compared pair) {
     List<String> wrong = new ArrayList<>();
     if (pair.original.wrong) {
@@ -85,7 +86,7 @@ final class ReportWords {
     return wrong.isEmpty() ? null : resources.getString(R.string.results_alarm, String.join(", ", wrong));
   }
 
-  /** How their times compare. */
+  /** The ratio of the latencies. */
   String ratio(SavedReport.Compared pair) {
     String value = Words.number(resources, pair.ratio);
     if (pair.low == null) {
@@ -112,8 +113,11 @@ final class ReportWords {
     rows.add(row(pair, text(R.string.results_first), time(a.firstInferenceMs), time(b.firstInferenceMs)));
     rows.add(row(pair, text(R.string.results_init), time(a.initMs), time(b.initMs)));
     rows.add(row(pair, text(R.string.results_size), size(a.bytes), size(b.bytes)));
-    rows.add(row(pair, text(R.string.results_accuracy), share(a.accuracy), share(b.accuracy)));
-    rows.add(row(pair, text(R.string.results_answers), answers(a), answers(b)));
+    Measure metric = pair.task.metric;
+    if (metric != null) {
+      rows.add(row(pair, metric.title, value(metric, a.metric), value(metric, b.metric)));
+    }
+    rows.add(row(pair, text(R.string.results_outputs), outputs(a), outputs(b)));
     return rows;
   }
 
@@ -123,24 +127,38 @@ final class ReportWords {
     return new Row(name, original, mobile, sentence);
   }
 
-  private String answers(SavedReport.Model model) {
+  private String outputs(SavedReport.Model model) {
     if (model.wrong) {
       return text(R.string.results_wrong);
     }
-    return text(model.checked ? R.string.results_right : R.string.results_not_checked);
+    return text(model.checked ? R.string.results_correct : R.string.results_not_checked);
   }
 
-  /** How alike their answers are. */
+  /** How near the outputs are: the task's agreement, if it has one, and the largest difference. */
   String agreement(SavedReport.Compared pair) {
-    if (pair.agreement == null) {
-      return text(R.string.results_agreement_unknown);
+    if (pair.maxAbsDiff == null) {
+      return text(R.string.results_not_compared);
     }
-    String share = Words.percent(resources, pair.agreement);
-    return resources.getString(
-        R.string.results_agreement, share, count(R.plurals.results_images, pair.images));
+    StringJoiner lines = new StringJoiner("\n");
+    String samples = count(R.plurals.results_samples, pair.samples);
+    lines.add(resources.getString(R.string.results_compared, samples));
+    Measure measure = pair.task.agreement;
+    if (measure != null && pair.agreement != null) {
+      String value = value(measure, pair.agreement);
+      lines.add(resources.getString(R.string.results_agreement, measure.title, value));
+    }
+    String largest = Words.number(resources, pair.maxAbsDiff);
+    return lines.add(resources.getString(R.string.results_difference, largest)).toString();
   }
 
-  /** Heat and battery, before and after. */
+  private String value(Measure measure, Double value) {
+    if (value == null) {
+      return text(R.string.results_unknown);
+    }
+    return measure.isShare ? Words.percent(resources, value) : Words.number(resources, value);
+  }
+
+  /** Thermal state and battery, before and after. */
   String states(SavedReport.Compared pair) {
     State before = pair.before;
     State after = pair.after;
@@ -163,14 +181,14 @@ final class ReportWords {
         : Words.percent(resources, state.batteryPercent / 100);
   }
 
-  /** What the bars say. */
+  /** The bars, for screen readers. */
   String bars(SavedReport.Compared pair) {
     List<Row> rows = rows(pair);
     return resources.getString(
         R.string.results_bars, rows.get(0).sentence, rows.get(1).sentence, rows.get(2).sentence);
   }
 
-  /** What the histogram says. */
+  /** The histogram, for screen readers. */
   String histogram(SavedReport.Compared pair) {
     return resources.getString(
         R.string.results_histogram,
@@ -186,7 +204,7 @@ final class ReportWords {
     return resources.getString(R.string.results_spread, runs, time(least), time(most));
   }
 
-  /** All of it, to be shared. */
+  /** The whole report, to share. */
   String text(SavedReport report) {
     StringJoiner lines = new StringJoiner("\n", "", "\n");
     lines.add(setup(report));
@@ -218,10 +236,6 @@ final class ReportWords {
 
   private String size(Long bytes) {
     return bytes == null ? text(R.string.results_unknown) : Words.size(resources, bytes);
-  }
-
-  private String share(Double value) {
-    return value == null ? text(R.string.results_unknown) : Words.percent(resources, value);
   }
 
   private String orUnknown(String value) {

@@ -16,15 +16,15 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.hsvit.benchmark.R;
 
-/** The reports there are, the newest first. */
+/** The list of reports, the newest first. */
 final class ReportsPanel {
   private final ViewGroup views;
   private final View none;
   private final Consumer<File> open;
 
   /**
-   * @param none what is seen where there are none
-   * @param open told which report the user wants to see
+   * @param none shown if there are no reports
+   * @param open opens the report that the user chooses
    */
   ReportsPanel(ViewGroup views, View none, Consumer<File> open) {
     this.views = views;

@@ -11,20 +11,20 @@ import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 
-/** Lets other apps read the reports that the user shares with them: nothing else, and no writing. */
+/** Lets other apps read the reports that the user shares with them, and nothing else. */
 public final class ReportsProvider extends ContentProvider {
   private static final String AUTHORITY = "org.hsvit.benchmark.reports";
   private static final String TYPE = "application/json";
 
-  /** The address of a report. */
+  /** The URI of a report. */
   static Uri uri(File report) {
     return new Uri.Builder().scheme("content").authority(AUTHORITY).appendPath(report.getName()).build();
   }
 
   /**
-   * The report of an address.
+   * The report of a URI.
    *
-   * @throws FileNotFoundException there is none, or the address leads elsewhere
+   * @throws FileNotFoundException there is none, or the URI leads out of the folder of reports
    */
   private File file(Uri uri) throws FileNotFoundException {
     try {
@@ -51,7 +51,7 @@ public final class ReportsProvider extends ContentProvider {
   @Override
   public ParcelFileDescriptor openFile(Uri uri, String mode) throws FileNotFoundException {
     if (!mode.equals("r")) {
-      throw new SecurityException("reports are only read, not opened with mode " + mode);
+      throw new SecurityException("reports are read-only, they cannot be opened with mode " + mode);
     }
     return ParcelFileDescriptor.open(file(uri), ParcelFileDescriptor.MODE_READ_ONLY);
   }
@@ -79,16 +79,16 @@ public final class ReportsProvider extends ContentProvider {
 
   @Override
   public Uri insert(Uri uri, ContentValues values) {
-    throw new UnsupportedOperationException("reports are only read");
+    throw new UnsupportedOperationException("reports are read-only");
   }
 
   @Override
   public int delete(Uri uri, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("reports are only read");
+    throw new UnsupportedOperationException("reports are read-only");
   }
 
   @Override
   public int update(Uri uri, ContentValues values, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("reports are only read");
+    throw new UnsupportedOperationException("reports are read-only");
   }
 }

@@ -11,12 +11,12 @@ import java.io.IOException;
 import java.util.List;
 import org.hsvit.benchmark.R;
 
-/** Shows a report: a card for each pair, what failed above and what to mind below. */
+/** Shows a report: failures, a card for each pair, warnings. */
 public final class ResultsActivity extends Activity {
   /** Absolute path of the report, in the app's folder of reports. */
   static final String REPORT = "report";
 
-  /** Three columns have no room for letters larger than that. */
+  /** Font scale up to which three columns fit. */
   private static final float LARGE = 1.4f;
 
   private ReportWords words;
@@ -90,7 +90,7 @@ public final class ResultsActivity extends Activity {
     text(this.<TextView>findViewById(view), text);
   }
 
-  /** Nothing to say: no room taken. */
+  /** Sets a text; without one, the view takes no room. */
   private static void text(TextView view, String text) {
     view.setText(text);
     view.setVisibility(text == null ? View.GONE : View.VISIBLE);

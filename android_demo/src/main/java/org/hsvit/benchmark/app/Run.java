@@ -11,16 +11,16 @@ import org.hsvit.benchmark.report.Session;
 import org.hsvit.benchmark.report.Session.Status;
 
 /**
- * A run: what it measures, how far it is, how it ended.
+ * A run: its pairs, its progress, and how it ended.
  *
- * <p>It belongs to the main thread. Only {@link #measure} is for another, and hands over what it learns.
+ * <p>It is used on the main thread. Only {@link #measure} runs on another, and posts its changes.
  */
 final class Run {
   /** How a run ended. */
   static final class Ending {
     final Status status;
 
-    /** Why it is not done; empty if it is. */
+    /** Why it is not {@link Status#DONE}; empty if it is. */
     final String message;
 
     /** The report; null if there is none. */
@@ -37,7 +37,7 @@ final class Run {
     }
   }
 
-  /** Identifies it, and names its report. */
+  /** Its id, which is also the name of its report. */
   final String id;
 
   final List<Pair> pairs;
@@ -55,17 +55,17 @@ final class Run {
     this.session = session;
   }
 
-  /** Blocks so far, of all pairs. */
+  /** Finished blocks, of all pairs. */
   int done() {
     return done;
   }
 
-  /** Blocks in all. */
+  /** All blocks. */
   int total() {
     return 2 * settings.blocks * pairs.size();
   }
 
-  /** The pair that is measured now. */
+  /** The pair that is being measured. */
   Pair current() {
     return pairs.get(Math.min(measured, pairs.size() - 1));
   }
@@ -75,12 +75,12 @@ final class Run {
     return ending;
   }
 
-  /** Whether it was asked to end early. */
+  /** Whether it was cancelled. */
   boolean isCancelled() {
     return cancelReason != null;
   }
 
-  /** Ends it within one inference. The first reason stays. */
+  /** Ends it within one inference. Only the first reason is kept. */
   void cancel(String reason) {
     if (cancelReason == null) {
       cancelReason = reason;
@@ -90,8 +90,8 @@ final class Run {
   /**
    * Measures. For the measuring thread.
    *
-   * @param main runs what changes this run, in order, on the main thread
-   * @param changed told there after every change
+   * @param main runs changes of this object, in order, on the main thread
+   * @param changed called there after every change
    */
   void measure(Consumer<Runnable> main, Runnable changed) {
     Listener listener =
@@ -135,9 +135,9 @@ final class Run {
       return new Ending(
           outcome.status, outcome.message, outcome.file, outcome.report.results.size());
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
-      // A screen that waits for ever is worse.
+      // Otherwise the screen would wait for ever.
       Log.e(Autorun.TAG, "run " + id, error);
-      return new Ending(Status.FAILED, "the app made a mistake: " + error, null, 0);
+      return new Ending(Status.FAILED, "internal error of the app: " + error, null, 0);
     }
   }
 }

@@ -14,9 +14,9 @@ import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Session;
 
-/** Holds the run in progress and, after it, the last one. Outlives the screens that show it. */
+/** Holds the current or last run. It lives longer than the screens that show it. */
 final class RunHolder {
-  /** Hears of changes, on the main thread. */
+  /** Called after changes, on the main thread. */
   interface Observer {
     void onRunChanged(Run run);
   }
@@ -30,12 +30,12 @@ final class RunHolder {
     this.app = app;
   }
 
-  /** A name for a run, by which runs sort in time. */
+  /** An id for a new run; later runs sort behind earlier ones. */
   static String newId() {
     return new SimpleDateFormat("yyyyMMdd-HHmmss", Locale.ROOT).format(new Date());
   }
 
-  /** The run in progress or the last one, null if there was none. */
+  /** The current or last run, null if there was none. */
   Run run() {
     return run;
   }
@@ -57,16 +57,16 @@ final class RunHolder {
     Benchmark benchmark = new Benchmark(bundle, app.phone.runners, app.phone.decoder, app.phone.machine);
     Run started = new Run(id, pairs, settings, new Session(benchmark, app.phone.device(), report));
     run = started;
-    new Thread(() -> started.measure(main::post, this::tell), "measuring").start();
-    tell();
+    new Thread(() -> started.measure(main::post, this::notifyObservers), "measuring").start();
+    notifyObservers();
     return started;
   }
 
-  /** Ends the run in progress, if there is one. */
+  /** Cancels the current run, if there is one. */
   void cancel(String reason) {
     if (isRunning()) {
       run.cancel(reason);
-      tell();
+      notifyObservers();
     }
   }
 
@@ -78,7 +78,7 @@ final class RunHolder {
     observers.remove(observer);
   }
 
-  private void tell() {
+  private void notifyObservers() {
     for (Observer observer : new ArrayList<>(observers)) {
       observer.onRunChanged(run);
     }

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.report.Session.Status;
 
-/** The foot of the screen: what a run does or did, and the button that starts or ends it. */
+/** The bottom of the screen: state of the run, and the button that starts or cancels it. */
 final class RunPanel {
   private final Context context;
   private final TextView status;
@@ -25,13 +25,13 @@ final class RunPanel {
   private final Consumer<File> open;
 
   /**
-   * @param open told which report the user wants to see
+   * @param open opens the report that the user chooses
    */
   RunPanel(Activity activity, Runnable start, Runnable cancel, Consumer<File> open) {
     context = activity;
     status = activity.findViewById(R.id.status);
     note = activity.findViewById(R.id.status_note);
-    note.setMovementMethod(new ScrollingMovementMethod()); // a runtime's refusals can be long
+    note.setMovementMethod(new ScrollingMovementMethod()); // error messages of a runtime can be long
     progress = activity.findViewById(R.id.progress);
     results = activity.findViewById(R.id.show_results);
     button = activity.findViewById(R.id.run);
@@ -41,9 +41,9 @@ final class RunPanel {
   }
 
   /**
-   * Shows how things stand.
+   * Shows the state of a run.
    *
-   * @param run in progress or the last one, null if there was none
+   * @param run the current or last one, null if there was none
    * @param chosen how many pairs are chosen
    */
   void show(Run run, int chosen) {
@@ -59,7 +59,7 @@ final class RunPanel {
       showEnding(run.ending());
     } else {
       String none = context.getString(R.string.none_chosen);
-      say(chosen == 0 ? none : quantity(R.plurals.chosen, chosen), "");
+      showStatus(chosen == 0 ? none : quantity(R.plurals.chosen, chosen), "");
     }
   }
 
@@ -67,11 +67,11 @@ final class RunPanel {
     progress.setMax(run.total());
     progress.setProgress(run.done());
     if (run.isCancelled()) {
-      say(context.getString(R.string.stopping), "");
+      showStatus(context.getString(R.string.stopping), "");
     } else {
       String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
       String pairs = Words.count(context.getResources(), run.pairs.size());
-      say(
+      showStatus(
           context.getString(R.string.running, run.current().name, position, pairs),
           context.getString(R.string.stay));
     }
@@ -79,17 +79,17 @@ final class RunPanel {
 
   private void showEnding(Run.Ending ending) {
     if (ending.status == Status.DONE) {
-      say(quantity(R.plurals.done, ending.measured), "");
+      showStatus(quantity(R.plurals.done, ending.measured), "");
     } else {
       boolean early = ending.status == Status.CANCELLED;
-      say(context.getString(early ? R.string.ended_early : R.string.ended_badly), ending.message);
+      showStatus(context.getString(early ? R.string.ended_early : R.string.ended_badly), ending.message);
     }
     results.setVisibility(ending.file == null ? View.GONE : View.VISIBLE);
     results.setOnClickListener(view -> open.accept(ending.file));
   }
 
-  /** Only what is new, for a screen reader reads each change aloud. */
-  private void say(String text, String more) {
+  /** Sets only a text that has changed, as screen readers read every change aloud. */
+  private void showStatus(String text, String more) {
     if (!text.contentEquals(status.getText())) {
       status.setText(text);
     }

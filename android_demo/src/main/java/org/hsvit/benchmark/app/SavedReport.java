@@ -6,15 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import org.hsvit.benchmark.bundle.Measure;
+import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.State;
 import org.hsvit.benchmark.report.Warning;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** What the results screen shows of a report file, which may be of a run long ago. Null: not known. */
+/** The parts of a report file that the results screen shows. Null stands for what is not known. */
 final class SavedReport {
-  private static final int SCHEMA_VERSION = 1;
+  private static final int SCHEMA_VERSION = 2;
 
   /** A measured model. Times are in milliseconds. */
   static final class Model {
@@ -25,18 +27,20 @@ final class SavedReport {
     final double p99;
     final Double initMs;
     final Double firstInferenceMs;
-    final Double accuracy;
 
-    /** Every counted run; empty where the report has none. */
+    /** The task's metric. */
+    final Double metric;
+
+    /** Latencies of all counted runs; empty where the report has none. */
     final double[] samples;
 
-    /** Whether somebody had the right answers. */
+    /** Whether its outputs were compared with correct ones. */
     final boolean checked;
 
-    /** Whether it is known to have answered wrongly. */
+    /** Whether some of its outputs are known to be wrong. */
     final boolean wrong;
 
-    private Model(JSONObject json, List<Warning> warnings) throws JSONException {
+    private Model(JSONObject json, Task task, List<Warning> warnings) throws JSONException {
       name = json.getString("name");
       bytes = json.isNull("bytes") ? null : json.getLong("bytes");
       JSONObject latency = json.getJSONObject("latency_ms");
@@ -45,7 +49,7 @@ final class SavedReport {
       p99 = real(latency, "p99");
       initMs = number(json, "init_ms");
       firstInferenceMs = number(json, "first_inference_ms");
-      accuracy = number(json, "accuracy");
+      metric = task.metric == null ? null : number(json.getJSONObject("metrics"), task.metric.name);
       samples = json.isNull("blocks_ms") ? new double[0] : flat(json.getJSONArray("blocks_ms"));
       JSONObject reference = json.optJSONObject("reference");
       checked = reference != null;
@@ -53,7 +57,7 @@ final class SavedReport {
       wrong = !finite || (checked && !reference.getBoolean("right"));
     }
 
-    /** Its file's name without the ending, as people call it. */
+    /** The name of its file without the suffix. */
     String title() {
       return name.replace(".tflite", "");
     }
@@ -61,40 +65,50 @@ final class SavedReport {
 
   /** An original and a mobile artifact, measured side by side. */
   static final class Compared {
+    final Task task;
     final Model original;
     final Model mobile;
 
-    /** Mobile's median over the original's, and the ends of its interval. */
+    /** Median latency of mobile over that of the original, and its confidence interval. */
     final double ratio;
 
     final Double low;
     final Double high;
     final double confidence;
 
-    /** Share of images with the same answer, and how many images. */
+    /** The task's agreement of the outputs. */
     final Double agreement;
 
-    final int images;
+    /** Largest difference of the outputs; null if they were not compared. */
+    final Double maxAbsDiff;
+
+    /** How many samples were compared. */
+    final int samples;
+
     final State before;
     final State after;
 
-    private Compared(JSONObject json, JSONArray models, List<Warning> warnings) throws JSONException {
-      original = new Model(named(models, json.getString("original")), warnings);
-      mobile = new Model(named(models, json.getString("mobile")), warnings);
+    private Compared(JSONObject json, JSONArray models, Task task, List<Warning> warnings)
+        throws JSONException {
+      this.task = task;
+      original = new Model(named(models, json.getString("original")), task, warnings);
+      mobile = new Model(named(models, json.getString("mobile")), task, warnings);
       JSONObject interval = json.getJSONObject("ratio");
       ratio = real(interval, "value");
       low = number(interval, "low");
       high = number(interval, "high");
       confidence = real(interval, "confidence");
-      JSONObject alike = json.optJSONObject("agreement");
-      agreement = alike == null ? null : number(alike, "top1_agreement");
-      images = alike == null ? 0 : alike.getInt("images");
+      JSONObject compared = json.optJSONObject("agreement");
+      boolean agrees = compared != null && task.agreement != null;
+      agreement = agrees ? number(compared, task.agreement.name) : null;
+      maxAbsDiff = compared == null ? null : number(compared, "max_abs_diff");
+      samples = compared == null ? 0 : compared.getInt("samples");
       before = state(json.optJSONObject("before"));
       after = state(json.optJSONObject("after"));
     }
   }
 
-  /** What the models were tried on; null without images. */
+  /** The bundle whose images the models were run on; null without images. */
   final String data;
 
   final String device;
@@ -125,11 +139,15 @@ final class SavedReport {
 
   private SavedReport(JSONObject json) throws JSONException {
     if (json.getInt("schema_version") != SCHEMA_VERSION) {
-      throw new JSONException("schema_version is " + json.getInt("schema_version"));
+      throw new JSONException(
+          "its schema_version is "
+              + json.getInt("schema_version")
+              + ", this app reads "
+              + SCHEMA_VERSION);
     }
     JSONObject settings = json.getJSONObject("settings");
-    JSONObject images = settings.optJSONObject("data");
-    data = images == null ? null : images.getString("name");
+    JSONObject samples = settings.optJSONObject("data");
+    data = samples == null ? null : samples.getString("name");
     threads = settings.getInt("threads");
     blocks = settings.getInt("blocks");
     runs = settings.getInt("runs");
@@ -142,9 +160,25 @@ final class SavedReport {
       warnings.add(
           new Warning(warning.getString("code"), text(warning, "model"), warning.getString("message")));
     }
+    Task task = task(json.getJSONObject("task"));
     for (JSONObject pair : objects(json.getJSONArray("pairs"))) {
-      pairs.add(new Compared(pair, json.getJSONArray("models"), warnings));
+      pairs.add(new Compared(pair, json.getJSONArray("models"), task, warnings));
     }
+  }
+
+  private static Task task(JSONObject json) throws JSONException {
+    Measure metric = measure(json.optJSONObject("metric"));
+    return new Task(json.getString("name"), metric, measure(json.optJSONObject("agreement")));
+  }
+
+  private static Measure measure(JSONObject json) throws JSONException {
+    return json == null
+        ? null
+        : new Measure(
+            json.getString("name"),
+            json.getString("title"),
+            json.getBoolean("higher_is_better"),
+            json.getBoolean("is_share"));
   }
 
   private static State state(JSONObject json) throws JSONException {
@@ -195,10 +229,10 @@ final class SavedReport {
     return real(json.getDouble(name));
   }
 
-  /** Android's parser lets some NaN and infinity pass, which no report holds. */
+  /** Android's parser accepts some NaN and infinity, which reports do not have. */
   private static double real(double value) throws JSONException {
     if (Double.isNaN(value) || Double.isInfinite(value)) {
-      throw new JSONException("holds " + value);
+      throw new JSONException("it has the number " + value);
     }
     return value;
   }

@@ -12,7 +12,7 @@ import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
 
-/** The fields for {@link Settings}. */
+/** Input fields for {@link Settings}. */
 final class SettingsPanel {
   private static final String STATE = "settings";
   private static final float PALE = 0.6f;
@@ -36,14 +36,14 @@ final class SettingsPanel {
     View choice = inflate(R.layout.choice);
     accelerators = choice.findViewById(R.id.accelerators);
     accelerators.check(R.id.cpu);
-    choice.setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE); // NNAPI came with 27
+    choice.setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE); // NNAPI exists since API 27
   }
 
   private EditText field(int label, int value) {
     View row = inflate(R.layout.setting);
     TextView text = row.findViewById(R.id.setting_label);
     EditText field = row.findViewById(R.id.setting_value);
-    field.setId(View.generateViewId()); // a label is for the field of this id
+    field.setId(View.generateViewId()); // which the label refers to
     text.setText(label);
     text.setLabelFor(field.getId());
     field.setText(String.valueOf(value));
@@ -57,7 +57,7 @@ final class SettingsPanel {
   }
 
   /**
-   * What the fields say. A field that holds no number is marked.
+   * The settings in the fields. A field without a number is marked.
    *
    * @throws IllegalArgumentException a field is empty, or out of its range
    */

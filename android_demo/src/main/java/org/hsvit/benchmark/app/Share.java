@@ -7,22 +7,22 @@ import android.net.Uri;
 import java.io.File;
 import org.hsvit.benchmark.R;
 
-/** Hands a report to another app that the user picks. */
+/** Sends a report to another app that the user chooses. */
 final class Share {
   private Share() {}
 
-  /** The report's file. */
+  /** Sends the file. */
   static void json(Context context, File report) {
     Uri uri = ReportsProvider.uri(report);
     Intent intent = new Intent(Intent.ACTION_SEND);
     intent.setType("application/json");
     intent.putExtra(Intent.EXTRA_STREAM, uri);
-    intent.setClipData(ClipData.newRawUri(report.getName(), uri)); // the grant reaches through the chooser
+    intent.setClipData(ClipData.newRawUri(report.getName(), uri)); // passes on the permission
     intent.addFlags(Intent.FLAG_GRANT_READ_URI_PERMISSION);
     choose(context, intent);
   }
 
-  /** What the report says. */
+  /** Sends the report as text. */
   static void text(Context context, String text) {
     Intent intent = new Intent(Intent.ACTION_SEND);
     intent.setType("text/plain");

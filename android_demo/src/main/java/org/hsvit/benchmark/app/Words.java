@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.R;
 
-/** Numbers as the language of the app's texts writes them, with three digits that count. */
+/** Numbers in the language of the app's texts, with three significant digits. */
 final class Words {
   private static final double MB = 1e6;
 
@@ -20,7 +20,7 @@ final class Words {
     return NumberFormat.getInstance(locale(resources)).format(value);
   }
 
-  /** A text for so many: its first place is for the count, the next for what else it names. */
+  /** A text with a count: its first argument is the count, the others follow. */
   static String quantity(Resources resources, int plurals, int value, String... named) {
     List<String> places = new ArrayList<>(List.of(count(resources, value)));
     Collections.addAll(places, named);
@@ -41,7 +41,7 @@ final class Words {
         : resources.getString(R.string.number_mb, number(resources, bytes / MB));
   }
 
-  /** Of a share of 0..1. */
+  /** A share from 0 to 1 in percent. */
   static String percent(Resources resources, double share) {
     NumberFormat format = NumberFormat.getPercentInstance(locale(resources));
     format.setMaximumFractionDigits(1);
@@ -51,7 +51,7 @@ final class Words {
   static String number(Resources resources, double value) {
     BigDecimal rounded = new BigDecimal(value).round(new MathContext(3));
     NumberFormat format = NumberFormat.getInstance(locale(resources));
-    int digits = Math.max(0, rounded.scale()); // a 0 at the end counts too
+    int digits = Math.max(0, rounded.scale()); // zeros at the end are significant
     format.setMinimumFractionDigits(digits);
     format.setMaximumFractionDigits(digits);
     return format.format(rounded);

@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Models, which of them to compare, and images to show them. */
+/** Models, which of them to compare, and the images to run them on. */
 public final class Bundle {
+  private final Task task;
   private final String name;
   private final String runtime;
   private final List<String> classNames;
@@ -16,6 +17,7 @@ public final class Bundle {
   private final BundleSource source;
 
   Bundle(
+      Task task,
       String name,
       String runtime,
       List<String> classNames,
@@ -23,6 +25,7 @@ public final class Bundle {
       Map<String, ModelFile> models,
       List<Pair> pairs,
       BundleSource source) {
+    this.task = task;
     this.name = name;
     this.runtime = runtime;
     this.classNames = classNames;
@@ -33,7 +36,7 @@ public final class Bundle {
   }
 
   /**
-   * Reads the {@code bundle.json} of a source. The files it names are not looked at.
+   * Reads the {@code bundle.json} of a source. The files that it names are not read.
    *
    * @throws BundleException a field is missing or wrong; the message names it and its value
    * @throws IOException the file cannot be read
@@ -42,7 +45,12 @@ public final class Bundle {
     return new BundleParser(source).parse();
   }
 
-  /** What it is about, such as {@code hsvit_tiny on digits}. */
+  /** What its models are for. */
+  public Task task() {
+    return task;
+  }
+
+  /** Its title, such as {@code hsvit_tiny on digits}. */
   public String name() {
     return name;
   }
@@ -52,12 +60,12 @@ public final class Bundle {
     return runtime;
   }
 
-  /** Names of the classes, in the order of the models' outputs; empty where they are not known. */
+  /** A name for each index of the output's last axis; empty where they are not known. */
   public List<String> classNames() {
     return classNames;
   }
 
-  /** The images, in the order of the references' rows; may be empty. */
+  /** The images, one for each row of a reference; may be empty. */
   public List<LabeledImage> images() {
     return images;
   }
@@ -67,9 +75,9 @@ public final class Bundle {
   }
 
   /**
-   * The pair of a name.
+   * The pair with a name.
    *
-   * @throws BundleException there is none; the message lists those there are
+   * @throws BundleException there is none; the message lists all names
    */
   public Pair pair(String name) throws BundleException {
     List<String> names = new ArrayList<>();
@@ -84,7 +92,7 @@ public final class Bundle {
   }
 
   /**
-   * The model of a file name.
+   * The model with a file name.
    *
    * @throws BundleException there is none
    */

@@ -2,7 +2,7 @@ package org.hsvit.benchmark.bundle;
 
 import java.io.IOException;
 
-/** A bundle that cannot be used. The message is for the user: it names file, field and value. */
+/** A bundle that cannot be used. The message is for the user and names file, field and value. */
 public final class BundleException extends IOException {
   public BundleException(String message) {
     super(message);

@@ -10,10 +10,10 @@ import java.util.Map;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Makes a bundle of its {@code bundle.json}, and believes nothing that it has not looked at. */
+/** Reads a bundle from its {@code bundle.json}, and checks every field. */
 final class BundleParser {
   static final String FILE = "bundle.json";
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   private final BundleSource source;
   private List<String> classNames;
@@ -25,12 +25,14 @@ final class BundleParser {
 
   Bundle parse() throws IOException {
     Fields fields = read();
-    fields.integer("bundle_version", VERSION, VERSION);
+    checkVersion(fields);
+    Task task = task(fields.object("task"));
     classNames = fields.texts("class_names");
     List<LabeledImage> images = images(fields);
     imageCount = images.size();
     Map<String, ModelFile> models = models(fields);
     return new Bundle(
+        task,
         fields.text("name"),
         fields.text("runtime"),
         List.copyOf(classNames),
@@ -49,6 +51,30 @@ final class BundleParser {
     } catch (IOException error) {
       throw new IOException("cannot read " + FILE + ": " + error.getMessage(), error);
     }
+  }
+
+  private static void checkVersion(Fields fields) throws BundleException {
+    try {
+      fields.integer("bundle_version", VERSION, VERSION);
+    } catch (BundleException error) {
+      throw new BundleException(error.getMessage() + ": make the bundle again with export.bundle", error);
+    }
+  }
+
+  private static Task task(Fields fields) throws BundleException {
+    return new Task(fields.text("name"), measure(fields, "metric"), measure(fields, "agreement"));
+  }
+
+  private static Measure measure(Fields task, String name) throws BundleException {
+    if (task.isNull(name)) {
+      return null;
+    }
+    Fields fields = task.object(name);
+    return new Measure(
+        fields.text("name"),
+        fields.text("title"),
+        fields.flag("higher_is_better"),
+        fields.flag("is_share"));
   }
 
   private List<LabeledImage> images(Fields fields) throws BundleException {
@@ -70,13 +96,13 @@ final class BundleParser {
       ModelFile model = model(described);
       first = first == null ? model : first;
       if (models.put(model.file, model) != null) {
-        throw described.wrong("file", "named once");
+        throw described.wrong("file", "unique");
       }
       if (!Arrays.equals(model.input.shape, first.input.shape)) {
-        throw described.object("input").wrong("shape", "as of " + first.file);
+        throw described.object("input").wrong("shape", "the same as that of " + first.file);
       }
       if (!Arrays.equals(model.output.shape, first.output.shape)) {
-        throw described.object("output").wrong("shape", "as of " + first.file);
+        throw described.object("output").wrong("shape", "the same as that of " + first.file);
       }
     }
     return models;
@@ -84,16 +110,16 @@ final class BundleParser {
 
   private ModelFile model(Fields fields) throws BundleException {
     Fields input = fields.object("input");
-    Tensor taken = tensor(input, 4);
+    Tensor taken = tensor(input, 4, 4, "[1, height, width, channels]");
     int channels = taken.shape[3];
     if (channels != 1 && channels != 3) {
       throw input.wrong("shape", "[1, height, width, 1 or 3]");
     }
     Fields output = fields.object("output");
-    Tensor given = tensor(output, 2);
-    int classes = given.shape[1];
-    if (!classNames.isEmpty() && classes != classNames.size()) {
-      throw output.wrong("shape", "[1, " + classNames.size() + "], one for each of class_names");
+    Tensor given = tensor(output, 2, 4, "[1, ...] with 2 to 4 axes");
+    int last = given.shape[given.shape.length - 1];
+    if (!classNames.isEmpty() && last != classNames.size()) {
+      throw output.wrong("shape", "[1, ..., " + classNames.size() + "], one for each of class_names");
     }
     String sha256 = fields.text("sha256");
     if (!sha256.matches("[0-9a-f]{64}")) {
@@ -107,33 +133,34 @@ final class BundleParser {
         sha256,
         taken,
         given,
-        input.flag("pixels"),
-        perChannel(input, "mean", channels, Double.NEGATIVE_INFINITY),
-        perChannel(input, "std", channels, 0),
-        fields.isNull("reference") ? null : reference(fields.object("reference"), classes),
-        fields.isNull("accuracy") ? null : share(fields, "accuracy"));
+        range(input),
+        fields.isNull("reference") ? null : reference(fields.object("reference"), given.elements()),
+        fields.object("metrics").namedNumbers());
   }
 
-  private static Tensor tensor(Fields fields, int rank) throws BundleException {
+  private static Tensor tensor(Fields fields, int leastRank, int mostRank, String expected)
+      throws BundleException {
+    String name = fields.text("name");
     List<Double> sizes = fields.numbers("shape");
     int[] shape = new int[sizes.size()];
-    boolean right = shape.length == rank;
+    boolean right = leastRank <= shape.length && shape.length <= mostRank;
     for (int i = 0; i < shape.length; i++) {
       shape[i] = sizes.get(i).intValue();
       right &= shape[i] == sizes.get(i) && shape[i] >= 1;
     }
     if (!right || shape[0] != 1) {
-      throw fields.wrong("shape", rank == 4 ? "[1, height, width, channels]" : "[1, classes]");
+      throw fields.wrong("shape", expected);
     }
     Tensor.Type type = type(fields);
     if (fields.isNull("scale")) {
-      return new Tensor(shape, type, 0, 0);
+      return new Tensor(name, shape, type, 0, 0);
     }
     float scale = (float) fields.number("scale");
     if (!(scale > 0)) {
       throw fields.wrong("scale", "positive, or null");
     }
-    return new Tensor(shape, type, scale, (int) fields.integer("zero_point", type.min, type.max));
+    int zeroPoint = (int) fields.integer("zero_point", type.min, type.max);
+    return new Tensor(name, shape, type, scale, zeroPoint);
   }
 
   private static Tensor.Type type(Fields fields) throws BundleException {
@@ -146,32 +173,26 @@ final class BundleParser {
     throw fields.wrong("dtype", "one of " + Arrays.toString(Tensor.Type.values()));
   }
 
-  private static List<Double> perChannel(Fields fields, String name, int channels, double above)
-      throws BundleException {
-    List<Double> values = fields.numbers(name);
-    boolean right = values.size() == 1 || values.size() == channels;
-    for (double value : values) {
-      right &= value > above;
+  private static InputRange range(Fields fields) throws BundleException {
+    List<Double> range = fields.numbers("range");
+    if (range.size() != 2 || !InputRange.isValid(range.get(0), range.get(1))) {
+      throw fields.wrong("range", "two different numbers, those of a black and of a white pixel");
     }
-    if (!right) {
-      String limit = above == 0 ? ", positive" : "";
-      throw fields.wrong(name, "one number or one for each of " + channels + " channels" + limit);
-    }
-    return List.copyOf(values);
+    return new InputRange(range.get(0), range.get(1));
   }
 
-  private Reference reference(Fields fields, int classes) throws BundleException {
+  private Reference reference(Fields fields, int size) throws BundleException {
     List<List<Double>> rows = fields.table("outputs");
-    float[][] outputs = new float[rows.size()][classes];
+    float[][] outputs = new float[rows.size()][size];
     boolean right = outputs.length == imageCount;
     for (int i = 0; right && i < outputs.length; i++) {
-      right = rows.get(i).size() == classes;
-      for (int j = 0; right && j < classes; j++) {
+      right = rows.get(i).size() == size;
+      for (int j = 0; right && j < size; j++) {
         outputs[i][j] = rows.get(i).get(j).floatValue();
       }
     }
     if (!right) {
-      throw fields.wrong("outputs", imageCount + " lists, one an image, of " + classes + " numbers");
+      throw fields.wrong("outputs", imageCount + " lists, one for each image, of " + size + " numbers");
     }
     double limit = fields.number("max_abs_diff");
     if (limit < 0) {
@@ -180,21 +201,13 @@ final class BundleParser {
     return new Reference(outputs, limit, fields.text("runtime"));
   }
 
-  private static double share(Fields fields, String name) throws BundleException {
-    double value = fields.number(name);
-    if (value < 0 || value > 1) {
-      throw fields.wrong(name, "from 0 to 1");
-    }
-    return value;
-  }
-
   private List<Pair> pairs(Fields fields, Map<String, ModelFile> models) throws BundleException {
     Map<String, Pair> pairs = new LinkedHashMap<>();
     for (Fields described : fields.objects("pairs")) {
       String name = described.text("name");
       Pair pair = new Pair(name, named(described, "original", models), named(described, "mobile", models));
       if (name.isEmpty() || pairs.put(name, pair) != null) {
-        throw described.wrong("name", "not empty and named once");
+        throw described.wrong("name", "unique and not empty");
       }
     }
     if (pairs.isEmpty()) {
@@ -212,13 +225,13 @@ final class BundleParser {
     return model;
   }
 
-  /** A file of the bundle: no way leads out of its folder. */
+  /** The name of a file inside the bundle's folder. */
   private static String file(Fields fields, String name, String suffix) throws BundleException {
     String file = fields.text(name);
     List<String> parts = Arrays.asList(file.split("/", -1));
     if (parts.contains("") || parts.contains(".") || parts.contains("..") || !file.endsWith(suffix)) {
       String ending = suffix.isEmpty() ? "" : " that ends in " + suffix;
-      throw fields.wrong(name, "the name of a file within the bundle" + ending);
+      throw fields.wrong(name, "the name of a file in the bundle" + ending);
     }
     return file;
   }

@@ -1,17 +1,20 @@
 package org.hsvit.benchmark.bundle;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** The fields of a JSON object, read strictly: errors name the place, the value and what would be right. */
+/** The fields of a JSON object, read strictly: errors name the field, its value and what it must be. */
 final class Fields {
   private final JSONObject object;
   private final String place;
 
   /**
-   * @param place where the object is, as error messages begin: {@code bundle.json: models[0].}
+   * @param place path of the object, with which error messages begin: {@code bundle.json: models[0].}
    */
   Fields(JSONObject object, String place) {
     this.object = object;
@@ -75,11 +78,17 @@ final class Fields {
     return texts;
   }
 
-  /** A list of numbers; a number alone counts as a list of one. */
-  List<Double> numbers(String name) throws BundleException {
-    if (object.opt(name) instanceof Number) {
-      return List.of(number(name));
+  /** All fields of the object, which must be numbers. */
+  Map<String, Double> namedNumbers() throws BundleException {
+    Map<String, Double> numbers = new TreeMap<>();
+    for (Iterator<String> names = object.keys(); names.hasNext(); ) {
+      String name = names.next();
+      numbers.put(name, number(name));
     }
+    return numbers;
+  }
+
+  List<Double> numbers(String name) throws BundleException {
     return numbers(name, as(JSONArray.class, name, "a list of numbers"));
   }
 
@@ -105,7 +114,7 @@ final class Fields {
     return numbers;
   }
 
-  /** Parsers of older frameworks take NaN and Infinity for numbers. */
+  /** The JSON parser of older Android versions accepts NaN and Infinity. */
   private double finite(String name, Object value) throws BundleException {
     double number = value instanceof Number ? ((Number) value).doubleValue() : Double.NaN;
     if (Double.isNaN(number) || Double.isInfinite(number)) {

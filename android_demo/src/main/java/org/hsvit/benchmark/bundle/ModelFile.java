@@ -1,8 +1,8 @@
 package org.hsvit.benchmark.bundle;
 
-import java.util.List;
+import java.util.Map;
 
-/** A {@code .tflite} file of a bundle: what it is called, what it must be, takes and gives. */
+/** A {@code .tflite} file of a bundle: its title, checksum, input and output, reference and metrics. */
 public final class ModelFile {
   public final String file;
   public final String title;
@@ -19,20 +19,14 @@ public final class ModelFile {
   public final Tensor input;
   public final Tensor output;
 
-  /** Whether it takes 0..255 and normalizes by itself. */
-  public final boolean pixels;
+  /** The numbers that pixels become. */
+  public final InputRange range;
 
-  /** Subtracted from values of 0..1, before or inside the model: one number, or one for each channel. */
-  public final List<Double> mean;
-
-  /** Divides them after that. */
-  public final List<Double> std;
-
-  /** The right answers; null where nobody has them. */
+  /** The correct outputs; null where they are not known. */
   public final Reference reference;
 
-  /** Share of right answers on the whole test set, measured where the model was made; null if unknown. */
-  public final Double accuracy;
+  /** Metrics of the task, measured where the model was made; empty where they are not known. */
+  public final Map<String, Double> metrics;
 
   ModelFile(
       String file,
@@ -42,11 +36,9 @@ public final class ModelFile {
       String sha256,
       Tensor input,
       Tensor output,
-      boolean pixels,
-      List<Double> mean,
-      List<Double> std,
+      InputRange range,
       Reference reference,
-      Double accuracy) {
+      Map<String, Double> metrics) {
     this.file = file;
     this.title = title;
     this.preset = preset;
@@ -54,11 +46,9 @@ public final class ModelFile {
     this.sha256 = sha256;
     this.input = input;
     this.output = output;
-    this.pixels = pixels;
-    this.mean = mean;
-    this.std = std;
+    this.range = range;
     this.reference = reference;
-    this.accuracy = accuracy;
+    this.metrics = metrics;
   }
 
   /** Height of its images, pixels. */
@@ -74,9 +64,5 @@ public final class ModelFile {
   /** Channels of its images: 1 for gray, 3 for RGB. */
   public int channels() {
     return input.shape[3];
-  }
-
-  public int numClasses() {
-    return output.shape[1];
   }
 }

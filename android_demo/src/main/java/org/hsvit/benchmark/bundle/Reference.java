@@ -1,11 +1,11 @@
 package org.hsvit.benchmark.bundle;
 
-/** The right answers of a model to the images of its bundle. */
+/** The correct outputs of a model for the images of its bundle. */
 public final class Reference {
-  /** Outputs as floats, one row for each image. */
+  /** Outputs as floats, flattened; one row for each image. */
   public final float[][] outputs;
 
-  /** The largest difference of one output that is still right. */
+  /** The largest difference of one number that counts as correct. */
   public final double maxAbsDiff;
 
   /** What computed them, such as {@code keras 3.15.0}. */

@@ -1,8 +1,8 @@
 package org.hsvit.benchmark.bundle;
 
-/** Shape and number format of what a model takes or gives. */
+/** An input or an output of a model. */
 public final class Tensor {
-  /** Number formats that the app can hand to a model and fetch from it. */
+  /** Number formats that the app supports. */
   public enum Type {
     FLOAT32(4, 0, 0),
     INT8(1, -128, 127),
@@ -29,22 +29,24 @@ public final class Tensor {
     }
   }
 
+  public final String name;
   public final int[] shape;
   public final Type type;
 
-  /** A level q stands for {@code (q - zeroPoint) * scale}; a scale of 0 marks a tensor without a grid. */
+  /** An integer q stands for {@code (q - zeroPoint) * scale}; 0 where numbers stand for themselves. */
   public final float scale;
 
   public final int zeroPoint;
 
-  public Tensor(int[] shape, Type type, float scale, int zeroPoint) {
+  public Tensor(String name, int[] shape, Type type, float scale, int zeroPoint) {
+    this.name = name;
     this.shape = shape;
     this.type = type;
     this.scale = scale;
     this.zeroPoint = zeroPoint;
   }
 
-  /** The count of numbers in it. */
+  /** How many numbers it holds. */
   public int elements() {
     int count = 1;
     for (int size : shape) {

@@ -8,45 +8,55 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.FolderSource;
+import org.hsvit.benchmark.bundle.InputRange;
+import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.JsonParts;
 import org.hsvit.benchmark.report.WholeFile;
 import org.json.JSONObject;
 import org.tensorflow.lite.Interpreter;
 
-/** Makes a bundle of {@code .tflite} files that the user adds alone. */
+/** Makes a bundle of {@code .tflite} files that the user adds. */
 public final class AddedModels {
   private AddedModels() {}
 
   /**
    * Writes the {@code bundle.json} of files that are in a folder already, and reads it.
    *
-   * <p>Shapes and number formats are what the runtime says; there are no images and no reference, so nothing
-   * is checked. A file alone is paired with itself: its ratio shows the noise of the phone.
+   * <p>Shapes and number formats come from the runtime. There are no images and no reference, so outputs are
+   * not checked. A single file is paired with itself: its ratio shows the noise of the phone. Models with one
+   * number for each class count as classification.
    *
    * @param folder holds the files; its name becomes that of the bundle
    * @param files their names, the original first, then its mobile artifacts
+   * @param range the numbers that black and white pixels have in the models' inputs
    * @throws ModelException the runtime refuses one
-   * @throws BundleException one is no image classifier, or not of the others' image size and classes
+   * @throws BundleException one takes no images, or its input or output has another shape than the others'
    * @throws IOException a file cannot be read, or there is no room
    */
-  public static Bundle describe(File folder, List<String> files) throws ModelException, IOException {
-    return describe(folder, files, Interpreter::new);
+  public static Bundle describe(File folder, List<String> files, InputRange range)
+      throws ModelException, IOException {
+    return describe(folder, files, range, Interpreter::new);
   }
 
-  static Bundle describe(File folder, List<String> files, LoadedModel.Engine engine)
+  static Bundle describe(
+      File folder, List<String> files, InputRange range, LoadedModel.Engine engine)
       throws ModelException, IOException {
     FolderSource source = new FolderSource(folder);
     List<JSONObject> models = new ArrayList<>();
+    Task task = Task.classification();
     for (String file : files) {
       try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT, engine)) {
         byte[] bytes = Contents.read(source, file);
-        models.add(model(file, bytes, loaded.input(), loaded.output()));
+        Tensor output = loaded.output();
+        models.add(model(file, bytes, loaded.input(), output, range));
+        task = classifies(output) ? task : Task.tensors();
       }
     }
-    JSONObject bundle = bundle(folder.getName(), files, models);
+    JSONObject bundle = bundle(folder.getName(), task, files, models);
     File file = new File(folder, "bundle.json");
     WholeFile.write(file, Json.text(bundle));
     try {
@@ -57,40 +67,33 @@ public final class AddedModels {
     }
   }
 
-  /** One of a bundle's models. Values of 0..1 are not normalized, for nobody says how. */
-  private static JSONObject model(String file, byte[] bytes, Tensor input, Tensor output) {
+  private static boolean classifies(Tensor output) {
+    return output.shape.length == 2 && output.shape[1] > 1;
+  }
+
+  private static JSONObject model(
+      String file, byte[] bytes, Tensor input, Tensor output, InputRange range) {
     return Json.object(
         "file", file,
         "title", file,
         "preset", null,
         "bytes", bytes.length,
         "sha256", Contents.sha256(bytes),
-        "input",
-            Json.object(
-                "shape", input.shape,
-                "dtype", input.type.toString(),
-                "pixels", false,
-                "mean", List.of(0),
-                "std", List.of(1),
-                "scale", input.scale == 0 ? null : input.scale,
-                "zero_point", input.scale == 0 ? null : input.zeroPoint),
-        "output",
-            Json.object(
-                "shape", output.shape,
-                "dtype", output.type.toString(),
-                "scale", output.scale == 0 ? null : output.scale,
-                "zero_point", output.scale == 0 ? null : output.zeroPoint),
+        "input", JsonParts.input(input, range),
+        "output", JsonParts.tensor(output),
         "reference", null,
-        "accuracy", null);
+        "metrics", new JSONObject());
   }
 
-  private static JSONObject bundle(String name, List<String> files, List<JSONObject> models) {
+  private static JSONObject bundle(
+      String name, Task task, List<String> files, List<JSONObject> models) {
     List<JSONObject> pairs = new ArrayList<>();
     for (String mobile : files.size() == 1 ? files : files.subList(1, files.size())) {
       pairs.add(Json.object("name", mobile, "original", files.get(0), "mobile", mobile));
     }
     return Json.object(
-        "bundle_version", 1,
+        "bundle_version", 2,
+        "task", JsonParts.task(task),
         "name", name,
         "runtime", "",
         "class_names", List.of(),

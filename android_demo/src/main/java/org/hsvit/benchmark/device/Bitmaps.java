@@ -16,11 +16,11 @@ import org.hsvit.benchmark.measure.PictureDecoder;
 import org.hsvit.benchmark.measure.Resizing;
 
 /**
- * Android's bitmaps as pictures for models, prepared as {@code training/data/images.py} does.
+ * Turns Android's bitmaps into pictures for models, as {@code data_sets/images.py} does.
  *
- * <p>Equal there and here, bit for bit: an 8-bit PNG without a colour profile, gray made of colour, cropping
+ * <p>Equal to Python bit for bit: an 8-bit PNG without a colour profile, gray computed from colour, cropping
  * and resizing. Not equal: the last bits of a JPEG (another decoder), photos with a colour profile (here
- * converted to sRGB, there taken as they are), and 16 bits of gray.
+ * converted to sRGB, there used unchanged), and 16-bit gray.
  */
 public final class Bitmaps implements PictureDecoder {
   @Override
@@ -29,9 +29,9 @@ public final class Bitmaps implements PictureDecoder {
   }
 
   /**
-   * Decodes a photo upright, as large as is of use.
+   * Decodes a photo upright, and no larger than needed.
    *
-   * @param leastSide how small its shorter side may become, pixels
+   * @param leastSide least size of its shorter side, pixels
    * @throws IOException it cannot be read or is no image
    */
   public static Bitmap load(ContentResolver resolver, Uri photo, int leastSide) throws IOException {
@@ -106,13 +106,13 @@ public final class Bitmaps implements PictureDecoder {
     return Bitmap.createBitmap(bitmap, 0, 0, bitmap.getWidth(), bitmap.getHeight(), matrix, false);
   }
 
-  /** The picture that a model is shown of a bitmap: its shorter side fitted, the centre cropped. */
+  /** A bitmap at the size of a model's input: cropped at the centre and resized. */
   public static Picture fit(Bitmap bitmap, ModelFile model) {
     Picture colour = Resizing.fit(toPicture(bitmap, 3), model.height(), model.width());
     return model.channels() == 3 ? colour : gray(colour);
   }
 
-  /** A picture to be looked at. */
+  /** A picture for the screen. */
   public static Bitmap toBitmap(Picture picture) {
     int[] colours = new int[picture.height * picture.width];
     for (int i = 0; i < colours.length; i++) {
@@ -126,7 +126,7 @@ public final class Bitmaps implements PictureDecoder {
     return Bitmap.createBitmap(colours, picture.width, picture.height, Bitmap.Config.ARGB_8888);
   }
 
-  /** The pixels of a bitmap; what is transparent becomes white. */
+  /** The pixels of a bitmap, on a white background. */
   static Picture toPicture(Bitmap bitmap, int channels) {
     int height = bitmap.getHeight();
     int width = bitmap.getWidth();
@@ -147,7 +147,7 @@ public final class Bitmaps implements PictureDecoder {
     return (byte) ((value * alpha + 255 * (255 - alpha) + 127) / 255);
   }
 
-  /** Brightness as ITU-R 601-2 weighs it, in Pillow's fixed point: gray stays as it is. */
+  /** ITU-R 601-2 luma in the fixed point of Pillow: gray does not change. */
   private static Picture gray(Picture colour) {
     byte[] pixels = new byte[colour.height * colour.width];
     for (int i = 0; i < pixels.length; i++) {

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.report.Device;
 
-/** Reads what does not change while measuring: the phone, its system, this app. */
+/** Reads the facts that do not change while measuring: of the phone, its system, this app. */
 public final class DeviceFacts {
-  /** What kernels choose by: half floats, int8 dot products, matrix products, vector lengths. */
+  /** Extensions that kernels are chosen by: half floats, dot and matrix products, vector lengths. */
   private static final List<String> FEATURES =
       Arrays.asList(
           "neon", "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme",

@@ -6,7 +6,7 @@ import android.os.Build;
 import android.os.PowerManager;
 import org.hsvit.benchmark.measure.State;
 
-/** Reads what changes while measuring: heat, battery, power saving. */
+/** Reads the state that changes while measuring: heat, battery, power saving. */
 public final class DeviceState {
   private DeviceState() {}
 

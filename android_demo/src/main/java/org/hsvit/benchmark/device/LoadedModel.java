@@ -17,7 +17,7 @@ import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
 import org.tensorflow.lite.nnapi.NnApiDelegate;
 
-/** A {@code .tflite} file in the interpreter. Every refusal of the runtime becomes one clear message. */
+/** A {@code .tflite} file in the interpreter. Every error of the runtime becomes one clear message. */
 final class LoadedModel implements AutoCloseable {
   /** Starts interpreters: {@code Interpreter::new}, but for tests. */
   interface Engine {
@@ -78,16 +78,16 @@ final class LoadedModel implements AutoCloseable {
     return new ModelException(file, file + " " + what + " in " + runtime + ": " + message, error);
   }
 
-  /** What it takes: there must be one input. */
+  /** The model's input; there must be exactly one. */
   Tensor input() throws ModelException {
     only("input", interpreter.getInputTensorCount());
-    return tensor("takes", interpreter.getInputTensor(0));
+    return tensor("input", interpreter.getInputTensor(0));
   }
 
-  /** What it gives: there must be one output. */
+  /** The model's output; there must be exactly one. */
   Tensor output() throws ModelException {
     only("output", interpreter.getOutputTensorCount());
-    return tensor("gives", interpreter.getOutputTensor(0));
+    return tensor("output", interpreter.getOutputTensor(0));
   }
 
   private void only(String what, int count) throws ModelException {
@@ -96,27 +96,29 @@ final class LoadedModel implements AutoCloseable {
     }
   }
 
-  private Tensor tensor(String verb, org.tensorflow.lite.Tensor tensor) throws ModelException {
+  private Tensor tensor(String what, org.tensorflow.lite.Tensor tensor) throws ModelException {
     return new Tensor(
+        tensor.name(),
         tensor.shape(),
-        type(verb, tensor.dataType()),
+        type(what, tensor.dataType()),
         tensor.quantizationParams().getScale(),
         tensor.quantizationParams().getZeroPoint());
   }
 
-  private Tensor.Type type(String verb, DataType type) throws ModelException {
+  private Tensor.Type type(String what, DataType type) throws ModelException {
     for (Tensor.Type known : Tensor.Type.values()) {
       if (known.name().equals(type.name())) {
         return known;
       }
     }
     String name = type.name().toLowerCase(Locale.ROOT);
-    throw new ModelException(file, file + " " + verb + " " + name + ", which this app does not know");
+    String message = file + " has an " + what + " of " + name + ", which this app does not support";
+    throw new ModelException(file, message);
   }
 
   void run(ByteBuffer input, ByteBuffer output) throws ModelException {
     try {
-      ((Buffer) output).rewind(); // ByteBuffer has one of its own only since API 28
+      ((Buffer) output).rewind(); // ByteBuffer overrides it only since API 28
       interpreter.run(input, output);
     } catch (RuntimeException error) {
       throw refused(file, "fails", error);

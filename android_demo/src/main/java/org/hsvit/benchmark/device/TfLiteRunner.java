@@ -33,7 +33,7 @@ public final class TfLiteRunner implements Runner {
 
   /**
    * Loads a model, see {@link org.hsvit.benchmark.measure.RunnerFactory#open}. It is loaded twice and the
-   * second time counts, for the first of a process also starts the runtime.
+   * second time is measured, as the first load of a process also starts the runtime.
    */
   public static TfLiteRunner open(ModelFile model, BundleSource source, Settings settings)
       throws ModelException {
@@ -48,8 +48,8 @@ public final class TfLiteRunner implements Runner {
     LoadedModel loaded = LoadedModel.load(model.file, source, settings, engine);
     double initMs = (System.nanoTime() - start) / 1e6;
     try {
-      check(model.file, "takes", loaded.input(), model.input);
-      check(model.file, "gives", loaded.output(), model.output);
+      check(model.file, "input", loaded.input(), model.input);
+      check(model.file, "output", loaded.output(), model.output);
     } catch (ModelException error) {
       loaded.close();
       throw error;
@@ -57,12 +57,12 @@ public final class TfLiteRunner implements Runner {
     return new TfLiteRunner(model, loaded, settings.accelerator, initMs);
   }
 
-  private static void check(String file, String verb, Tensor found, Tensor expected)
+  private static void check(String file, String what, Tensor found, Tensor expected)
       throws ModelException {
     if (!describe(found).equals(describe(expected))) {
       throw new ModelException(
           file,
-          file + " " + verb + " " + describe(found) + ", bundle.json says " + describe(expected));
+          file + " has the " + what + " " + describe(found) + ", bundle.json says " + describe(expected));
     }
   }
 
@@ -101,7 +101,7 @@ public final class TfLiteRunner implements Runner {
     return asked == Accelerator.NPU ? "NNAPI" : "XNNPACK";
   }
 
-  /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not tell. */
+  /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not report it. */
   @Override
   public Accelerator used() {
     return asked == Accelerator.NPU ? null : Accelerator.CPU;

@@ -1,21 +1,21 @@
 package org.hsvit.benchmark.measure;
 
-/** How alike two models answer the same images. */
+/** How near the outputs of two models for the same images are. */
 public final class Agreement {
-  public final int images;
+  public final int samples;
 
-  /** Share of images with the same largest output. */
-  public final double top1Agreement;
+  /** Share of images with the same class; null where the models do not classify. */
+  public final Double sameClass;
 
-  /** Largest difference of two outputs. */
+  /** Largest difference of two numbers at the same place. */
   public final double maxAbsDiff;
 
-  /** Cosine of all answers as one vector. */
+  /** Cosine similarity of all outputs as one vector. */
   public final double cosine;
 
-  Agreement(int images, double top1Agreement, double maxAbsDiff, double cosine) {
-    this.images = images;
-    this.top1Agreement = top1Agreement;
+  Agreement(int samples, Double sameClass, double maxAbsDiff, double cosine) {
+    this.samples = samples;
+    this.sameClass = sameClass;
     this.maxAbsDiff = maxAbsDiff;
     this.cosine = cosine;
   }

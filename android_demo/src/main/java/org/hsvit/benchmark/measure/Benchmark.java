@@ -12,10 +12,10 @@ import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
 
 /**
- * Measures a pair of models side by side and checks their answers.
+ * Measures a pair of models side by side and checks their outputs.
  *
  * <p>Each model runs in blocks, and blocks alternate: A B, B A, A B, ..., so that what disturbs one disturbs
- * both. After that both answer all images of the bundle.
+ * both. After that both run on all images of the bundle.
  */
 public final class Benchmark {
   private static final int TIMED_PICTURES = 8;
@@ -40,10 +40,10 @@ public final class Benchmark {
   }
 
   /**
-   * Measures a pair. Takes as long as it takes: not for the main thread.
+   * Measures a pair. This takes long: not for the main thread.
    *
    * @throws ModelException a file is not what the bundle says, or a model does not run
-   * @throws CancelledException the listener said so
+   * @throws CancelledException the listener asked for it
    */
   public PairResult run(Pair pair, Settings settings, Listener listener)
       throws ModelException, CancelledException {
@@ -56,20 +56,20 @@ public final class Benchmark {
       Timing ofMobile =
           new Timing(mobile, timed(pair.mobile, pictures), settings.blocks, machine, listener);
       time(ofOriginal, ofMobile, settings, listener);
-      float[][] expected = answers(original, pair.original, pictures, listener);
-      float[][] answers = answers(mobile, pair.mobile, pictures, listener);
+      float[][] expected = outputs(original, pair.original, pictures, listener);
+      float[][] outputs = outputs(mobile, pair.mobile, pictures, listener);
       return new PairResult(
           pair,
           Checks.result(bundle, pair.original, original, ofOriginal, expected),
-          Checks.result(bundle, pair.mobile, mobile, ofMobile, answers),
+          Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
           Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs()),
-          Checks.agreement(expected, answers),
+          Checks.agreement(bundle.task(), expected, outputs),
           before,
           machine.state());
     }
   }
 
-  /** The bundle's images, which all its models take. */
+  /** The bundle's images, of the size that all its models take. */
   private List<Picture> pictures(ModelFile model) throws ModelException {
     List<Picture> pictures = new ArrayList<>();
     for (LabeledImage image : bundle.images()) {
@@ -84,7 +84,7 @@ public final class Benchmark {
     return pictures;
   }
 
-  /** What a model is shown while it is timed: some pictures, noise where there are none. */
+  /** The inputs of timed runs: some pictures, or noise where there are none. */
   private static List<ByteBuffer> timed(ModelFile model, List<Picture> pictures) {
     List<ByteBuffer> inputs = new ArrayList<>();
     for (Picture picture : pictures.subList(0, Math.min(TIMED_PICTURES, pictures.size()))) {
@@ -103,7 +103,7 @@ public final class Benchmark {
       throws ModelException, CancelledException {
     original.first();
     mobile.first();
-    System.gc(); // now rather than in a timed run
+    System.gc(); // now, not in a timed run
     int done = 0;
     for (int block = 0; block < settings.blocks; block++) {
       boolean even = block % 2 == 0;
@@ -115,7 +115,7 @@ public final class Benchmark {
     }
   }
 
-  /** Waits, but not for long once the listener has had enough. */
+  /** Waits in short steps, so that cancelling takes effect soon. */
   private void cool(int milliseconds, Listener listener) throws CancelledException {
     try {
       for (int left = milliseconds; left > 0; left -= PATIENCE_MS) {
@@ -129,16 +129,16 @@ public final class Benchmark {
     }
   }
 
-  private static float[][] answers(
+  private static float[][] outputs(
       Runner runner, ModelFile model, List<Picture> pictures, Listener listener)
       throws ModelException, CancelledException {
-    float[][] answers = new float[pictures.size()][];
-    for (int i = 0; i < answers.length; i++) {
+    float[][] outputs = new float[pictures.size()][];
+    for (int i = 0; i < outputs.length; i++) {
       if (listener.isCancelled()) {
         throw new CancelledException();
       }
-      answers[i] = runner.run(Preparation.prepare(pictures.get(i), model));
+      outputs[i] = runner.run(Preparation.prepare(pictures.get(i), model));
     }
-    return answers;
+    return outputs;
   }
 }

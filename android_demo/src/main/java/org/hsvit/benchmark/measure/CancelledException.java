@@ -1,6 +1,6 @@
 package org.hsvit.benchmark.measure;
 
-/** The measuring ended because its {@link Listener} said so. */
+/** Measuring ended because its {@link Listener} asked for it. */
 public final class CancelledException extends Exception {
   public CancelledException() {
     super("cancelled");

@@ -9,23 +9,23 @@ import java.util.stream.IntStream;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.ModelFile;
 
-/** One model of a bundle, ready to say what pictures show. Not for the main thread. */
+/** A classification model of a bundle, ready to classify pictures. Not for the main thread. */
 public final class Classifier implements AutoCloseable {
-  /** What a model sees in a picture. */
-  public static final class Answer {
-    /** The likeliest classes, the likeliest first. */
+  /** The classes of a picture. */
+  public static final class Result {
+    /** The most likely classes, the most likely first. */
     public final List<Prediction> top;
 
     /** How long the model ran, milliseconds. */
     public final double milliseconds;
 
-    Answer(List<Prediction> top, double milliseconds) {
+    Result(List<Prediction> top, double milliseconds) {
       this.top = top;
       this.milliseconds = milliseconds;
     }
   }
 
-  private static final double ROUNDING = 0.05; // of shares in 8 bits, added up
+  private static final double ROUNDING = 0.05; // the sum of probabilities in 8 bits
 
   private final ModelFile model;
   private final List<String> classNames;
@@ -50,45 +50,46 @@ public final class Classifier implements AutoCloseable {
   }
 
   /**
-   * What the model sees. It looks twice and the second time counts, for a first run is slower.
+   * Classifies a picture. The model runs twice and the second run is timed, as the first is slower.
    *
    * @param picture of the model's size, see {@link ModelFile#height()}
    * @param count how many classes to name, such as 5
    * @throws ModelException the runtime fails, or an output is not finite
    */
-  public Answer classify(Picture picture, int count) throws ModelException {
+  public Result classify(Picture picture, int count) throws ModelException {
     ByteBuffer input = Preparation.prepare(picture, model);
     runner.run(input);
     long start = System.nanoTime();
     float[] outputs = runner.run(input);
     double milliseconds = (System.nanoTime() - start) / 1e6;
     if (!Statistics.isFinite(outputs)) {
-      throw new ModelException(model.file, model.file + " answers with NaN or infinity");
+      throw new ModelException(model.file, model.file + " gives NaN or infinity");
     }
-    return new Answer(top(outputs, count), milliseconds);
+    return new Result(top(outputs, count), milliseconds);
   }
 
   private List<Prediction> top(float[] outputs, int count) {
-    double[] shares = shares(outputs);
+    double[] probabilities = probabilities(outputs);
     return IntStream.range(0, outputs.length)
         .boxed()
         .sorted(Comparator.comparing(i -> -outputs[i]))
         .limit(count)
-        .map(i -> new Prediction(i, label(i), outputs[i], shares[i]))
+        .map(i -> new Prediction(i, label(i), outputs[i], probabilities[i]))
         .collect(Collectors.toList());
   }
 
-  /** Softmax, unless the outputs are shares already: then none is negative and their sum is 1. */
-  static double[] shares(float[] outputs) {
-    double[] shares = new double[outputs.length];
-    Arrays.setAll(shares, i -> outputs[i]);
-    if (Math.abs(Arrays.stream(shares).sum() - 1) > ROUNDING || Arrays.stream(shares).min().orElse(0) < 0) {
+  /** Softmax, unless the outputs are probabilities already: then none is negative and their sum is 1. */
+  static double[] probabilities(float[] outputs) {
+    double[] probabilities = new double[outputs.length];
+    Arrays.setAll(probabilities, i -> outputs[i]);
+    double total = Arrays.stream(probabilities).sum();
+    if (Math.abs(total - 1) > ROUNDING || Arrays.stream(probabilities).min().orElse(0) < 0) {
       double largest = outputs[Statistics.argmax(outputs)];
-      Arrays.setAll(shares, i -> Math.exp(outputs[i] - largest));
-      double sum = Arrays.stream(shares).sum();
-      Arrays.setAll(shares, i -> shares[i] / sum);
+      Arrays.setAll(probabilities, i -> Math.exp(outputs[i] - largest));
+      double sum = Arrays.stream(probabilities).sum();
+      Arrays.setAll(probabilities, i -> probabilities[i] / sum);
     }
-    return shares;
+    return probabilities;
   }
 
   private String label(int index) {

@@ -3,14 +3,14 @@ package org.hsvit.benchmark.measure;
 import java.nio.ByteBuffer;
 import org.hsvit.benchmark.bundle.Tensor;
 
-/** Turns what a model gives into floats, bit for bit as {@code export/measuring/runners.py} does. */
+/** Reads a model's output as floats, bit for bit as {@code hsvit_runtime/runnable.py} does. */
 public final class Decoding {
   private Decoding() {}
 
   /**
-   * The numbers of an output: floats as they are, integers as the numbers that they stand for.
+   * The numbers of an output: floats unchanged, integers as the numbers that they stand for.
    *
-   * @param output in native byte order; read from its start
+   * @param output in native byte order, read from its start
    */
   public static float[] decode(ByteBuffer output, Tensor tensor) {
     float[] values = new float[tensor.elements()];

@@ -1,12 +1,12 @@
 package org.hsvit.benchmark.measure;
 
-/** A model that cannot be measured: damaged, refused by the runtime, or not what its bundle says. */
+/** A model that cannot be measured: damaged, refused by the runtime, or different from its bundle. */
 public final class ModelException extends Exception {
   /** The model's file name. */
   public final String file;
 
   /**
-   * @param message for the user; says which file and what is wrong with it
+   * @param message for the user; names the file and what is wrong with it
    */
   public ModelException(String file, String message) {
     this(file, message, null);

@@ -1,15 +1,16 @@
 package org.hsvit.benchmark.measure;
 
+import java.util.Map;
 import org.hsvit.benchmark.bundle.ModelFile;
 
-/** What was measured of one model. Times are in milliseconds. */
+/** The measurements of one model. Times are in milliseconds. */
 public final class ModelResult {
   public final ModelFile model;
   public final String runtimeName;
   public final String runtimeVersion;
   public final String delegate;
 
-  /** What ran it for certain; null where the runtime does not tell. */
+  /** What ran the model; null where the runtime does not say. */
   public final Accelerator used;
 
   public final double initMs;
@@ -17,7 +18,7 @@ public final class ModelResult {
   /** The very first run. */
   public final double firstInferenceMs;
 
-  /** Mean of the runs that do not count; null without any. */
+  /** Mean of the warm-up runs; null without any. */
   public final Double warmupMeanMs;
 
   /** Every counted run, one row for each block, in the order of time. */
@@ -26,20 +27,20 @@ public final class ModelResult {
   /** Of all counted runs together. */
   public final Summary latency;
 
-  /** CPU time of the process over time passed in the counted runs. */
+  /** CPU time of the process divided by elapsed time, in the counted runs. */
   public final double busyCores;
 
-  /** Null where nobody has the right answers: then nothing was checked. */
+  /** Null where the correct outputs are not known. */
   public final ReferenceCheck reference;
 
-  /** Answers that hold NaN or infinity. */
+  /** Samples whose output has NaN or infinity. */
   public final int notFinite;
 
-  /** Answers that were looked at. */
-  public final int images;
+  /** Images that the model was run on. */
+  public final int samples;
 
-  /** Share of right answers to the bundle's images; null without labels. */
-  public final Double accuracy;
+  /** Metrics of the task on the bundle's images; empty without labels. */
+  public final Map<String, Double> metrics;
 
   ModelResult(
       ModelFile model,
@@ -51,8 +52,8 @@ public final class ModelResult {
       double busyCores,
       ReferenceCheck reference,
       int notFinite,
-      int images,
-      Double accuracy) {
+      int samples,
+      Map<String, Double> metrics) {
     this.model = model;
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
@@ -66,11 +67,11 @@ public final class ModelResult {
     this.busyCores = busyCores;
     this.reference = reference;
     this.notFinite = notFinite;
-    this.images = images;
-    this.accuracy = accuracy;
+    this.samples = samples;
+    this.metrics = metrics;
   }
 
-  /** Whether it is known to have answered wrongly: then its speed is worth nothing. */
+  /** Whether some outputs are known to be wrong: then its speed means nothing. */
   public boolean isWrong() {
     return notFinite > 0 || (reference != null && !reference.isRight());
   }

@@ -2,14 +2,14 @@ package org.hsvit.benchmark.measure;
 
 import org.hsvit.benchmark.bundle.Pair;
 
-/** What was measured of a pair. */
+/** The measurements of a pair. */
 public final class PairResult {
   public final Pair pair;
   public final ModelResult original;
   public final ModelResult mobile;
   public final Ratio ratio;
 
-  /** Null where there are no images, or an answer is not finite. */
+  /** Null where there are no images, or an output is not finite. */
   public final Agreement agreement;
 
   public final State before;

@@ -6,7 +6,7 @@ import java.io.InputStream;
 /** Reads image files. */
 public interface PictureDecoder {
   /**
-   * Decodes an image as it is, without resizing.
+   * Decodes an image without resizing it.
    *
    * @param channels 1 for gray, 3 for RGB
    * @throws IOException it is damaged or no image

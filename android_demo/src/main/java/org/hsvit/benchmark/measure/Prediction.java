@@ -1,23 +1,23 @@
 package org.hsvit.benchmark.measure;
 
-/** One class that a model sees in a picture. */
+/** One class, and how likely a model takes it for that of a picture. */
 public final class Prediction {
-  /** Position of the class in the model's outputs. */
+  /** Index of the class in the model's output. */
   public final int index;
 
-  /** The class's name; its position where the bundle has no names. */
+  /** The name of the class; its index where the bundle has no names. */
   public final String label;
 
   /** The model's output for it. */
   public final float output;
 
-  /** What the model holds of it among all classes, 0..1: softmax of logits, or the output itself. */
-  public final double share;
+  /** From 0 to 1: softmax of the logits, or the output itself where that is a probability. */
+  public final double probability;
 
-  Prediction(int index, String label, float output, double share) {
+  Prediction(int index, String label, float output, double probability) {
     this.index = index;
     this.label = label;
     this.output = output;
-    this.share = share;
+    this.probability = probability;
   }
 }

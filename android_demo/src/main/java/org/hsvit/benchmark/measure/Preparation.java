@@ -2,22 +2,19 @@ package org.hsvit.benchmark.measure;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 
 /**
- * Turns pixels into what a model takes, bit for bit as {@code export/measuring/runners.py} does: in floats of
- * 32 bits, step by step. Not a part of a latency.
+ * Turns pixels into a model's input, bit for bit as {@code hsvit_runtime} does it in Python: in floats of 32
+ * bits, mapped to the model's input range, then rounded to the levels of an integer input. Not timed.
  */
 public final class Preparation {
-  private static final float SCALE = (float) (1.0 / 255);
-
   private Preparation() {}
 
   /**
-   * A direct buffer in native byte order, to be handed to {@link Runner#run}.
+   * The input for {@link Runner#run}: a direct buffer in native byte order.
    *
    * @throws IllegalArgumentException the picture's size or channels are not the model's
    */
@@ -26,8 +23,10 @@ public final class Preparation {
     Tensor.Type type = model.input.type;
     ByteBuffer prepared = ByteBuffer.allocateDirect(type.bytes * picture.pixels.length);
     prepared.order(ByteOrder.nativeOrder());
+    float low = (float) model.range.low;
+    float step = (float) ((model.range.high - model.range.low) / 255);
     for (int i = 0; i < picture.pixels.length; i++) {
-      float value = value((picture.pixels[i] & 255) * SCALE, i % picture.channels, model);
+      float value = low + (picture.pixels[i] & 255) * step;
       if (type == Tensor.Type.FLOAT32) {
         prepared.putFloat(4 * i, value);
       } else {
@@ -45,7 +44,7 @@ public final class Preparation {
       throw new IllegalArgumentException(
           String.format(
               Locale.ROOT,
-              "a picture of %d x %d x %d is not what %s takes, %d x %d x %d",
+              "a picture of %d x %d x %d does not fit %s, which takes %d x %d x %d",
               picture.height,
               picture.width,
               picture.channels,
@@ -56,18 +55,7 @@ public final class Preparation {
     }
   }
 
-  private static float value(float brightness, int channel, ModelFile model) {
-    if (model.pixels) {
-      return 255 * brightness;
-    }
-    return (brightness - of(model.mean, channel)) / of(model.std, channel);
-  }
-
-  private static float of(List<Double> values, int channel) {
-    return values.get(values.size() == 1 ? 0 : channel).floatValue();
-  }
-
-  /** Rounded to the tensor's grid, ties to even, and clipped to the range of its type. */
+  /** The nearest level of the tensor, ties to even, clipped to the limits of its type. */
   private static int level(float value, Tensor tensor) {
     float steps = (float) Math.rint(tensor.scale == 0 ? value : value / tensor.scale);
     return (int) Math.max(tensor.type.min, Math.min(tensor.type.max, steps + tensor.zeroPoint));

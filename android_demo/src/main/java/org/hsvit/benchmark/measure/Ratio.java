@@ -4,7 +4,7 @@ package org.hsvit.benchmark.measure;
 public final class Ratio {
   public final double value;
 
-  /** Ends of the interval; null for a single block, which tells nothing of the spread. */
+  /** Ends of the confidence interval; null for a single block. */
   public final Double low;
 
   public final Double high;

@@ -1,30 +1,30 @@
 package org.hsvit.benchmark.measure;
 
-/** Whether a model gave the right answers on this phone. */
+/** Comparison of a model's outputs on this phone with the correct ones. */
 public final class ReferenceCheck {
-  public final int images;
+  public final int samples;
 
-  /** Images with an output further from the reference than allowed, or not finite. */
-  public final int wrongImages;
+  /** Samples with a number that differs by more than the limit, or is not finite. */
+  public final int wrongSamples;
 
-  /** Largest difference of one output; null where an output is not finite. */
+  /** Largest difference of one number; null where a number is not finite. */
   public final Double maxAbsDiff;
 
-  /** The largest difference that is still right. */
+  /** The largest difference that counts as correct. */
   public final double limit;
 
-  /** What computed the reference. */
+  /** What computed the correct outputs. */
   public final String runtime;
 
-  ReferenceCheck(int images, int wrongImages, Double maxAbsDiff, double limit, String runtime) {
-    this.images = images;
-    this.wrongImages = wrongImages;
+  ReferenceCheck(int samples, int wrongSamples, Double maxAbsDiff, double limit, String runtime) {
+    this.samples = samples;
+    this.wrongSamples = wrongSamples;
     this.maxAbsDiff = maxAbsDiff;
     this.limit = limit;
     this.runtime = runtime;
   }
 
   public boolean isRight() {
-    return wrongImages == 0;
+    return wrongSamples == 0;
   }
 }

@@ -3,19 +3,19 @@ package org.hsvit.benchmark.measure;
 import java.util.Arrays;
 
 /**
- * Resizes pictures bilinearly with antialiasing, bit for bit as Pillow does and so as models saw them in
- * training: {@code ImageOps.fit(image, size, BILINEAR)}.
+ * Resizes pictures bilinearly with antialiasing, bit for bit as Pillow does in training: {@code
+ * ImageOps.fit(image, size, BILINEAR)}.
  *
- * <p>A pixel is a mean of those below it, weighted by a triangle; first along rows, then along columns, in
- * fixed point of 22 bits. (Pillow 13 takes pictures that are much taller than wide the other way round: they
- * differ by one level of 255 here and there.)
+ * <p>A new pixel is a mean of the pixels that it covers, with the weights of a triangle filter; first along
+ * rows, then along columns, in fixed point with 22 bits. (Pillow 13 starts with columns where a picture is
+ * much taller than wide: some of its pixels differ by one level of 255.)
  */
 public final class Resizing {
   private static final int BITS = 22;
 
   private Resizing() {}
 
-  /** The largest part of the size's aspect from the centre of a picture, resized. */
+  /** Crops the largest centred part with the aspect of the new size, and resizes it. */
   public static Picture fit(Picture picture, int height, int width) {
     double aspect = (double) width / height;
     double cropWidth = Math.min(picture.width, aspect * picture.height);
@@ -52,16 +52,16 @@ public final class Resizing {
     return new Picture(weights.size(), picture.width, picture.channels, resized);
   }
 
-  /** Which pixels of a line make a new one, and with what weights. */
+  /** The pixels of a line that a new pixel is computed from, and their weights. */
   private static final class Weights {
     final int[] first;
     private final int[][] weights;
 
     /**
      * @param count pixels in the line
-     * @param from start of the part of it that is used
-     * @param to its end
-     * @param size new pixels
+     * @param from start of the cropped part
+     * @param to end of the cropped part
+     * @param size number of new pixels
      */
     Weights(int count, float from, float to, int size) {
       first = new int[size];

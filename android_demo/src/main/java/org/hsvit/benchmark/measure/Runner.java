@@ -12,17 +12,17 @@ public interface Runner extends AutoCloseable {
 
   String runtimeVersion();
 
-  /** What runs the graph, such as {@code XNNPACK}; null where nobody knows. */
+  /** What runs the graph, such as {@code XNNPACK}; null where it is not known. */
   String delegate();
 
-  /** What runs the model for certain; null where the runtime does not tell. */
+  /** What runs the model; null where the runtime does not say. */
   Accelerator used();
 
   /**
-   * Runs the model once. That is what is timed: handing the input over, running, fetching the answer.
+   * Runs the model once. This is what is timed: setting the input, running, getting the output.
    *
-   * @param input a direct buffer that {@link Preparation} made; its position and limit are left alone
-   * @return one number for each class: floats as they are, integers as the numbers that they stand for
+   * @param input a direct buffer that {@link Preparation} made; its position and limit stay unchanged
+   * @return the output, flattened: floats unchanged, integers as the numbers that they stand for
    * @throws ModelException the runtime fails
    */
   float[] run(ByteBuffer input) throws ModelException;

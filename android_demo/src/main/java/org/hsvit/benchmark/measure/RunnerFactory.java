@@ -10,14 +10,14 @@ public interface RunnerFactory {
   /**
    * Loads a model.
    *
-   * @throws ModelException the runtime refuses it, or its tensors are not what the bundle says
+   * @throws ModelException the runtime refuses it, or its tensors differ from the bundle
    */
   Runner open(ModelFile model, BundleSource source, Settings settings) throws ModelException;
 
   /**
-   * Loads a model after a look at its file.
+   * Loads a model after checking its file.
    *
-   * @throws ModelException as {@link #open}, and if size or SHA-256 of the file are not the bundle's
+   * @throws ModelException as {@link #open}, and where size or SHA-256 of the file differ from the bundle
    */
   default Runner openChecked(ModelFile model, BundleSource source, Settings settings)
       throws ModelException {

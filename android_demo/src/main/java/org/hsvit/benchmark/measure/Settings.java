@@ -13,7 +13,7 @@ public final class Settings {
   /** Timed runs in a block. */
   public final int runs;
 
-  /** Runs before each block that do not count. */
+  /** Warm-up runs before each block. */
   public final int warmup;
 
   /** Pause before each block, milliseconds. */

@@ -1,6 +1,6 @@
 package org.hsvit.benchmark.measure;
 
-/** What may change while measuring. Null stands for what the phone does not tell. */
+/** The state of the phone that may change while measuring. Null stands for what is not known. */
 public final class State {
   /** Milliseconds since 1970. */
   public final long time;

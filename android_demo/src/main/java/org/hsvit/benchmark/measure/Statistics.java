@@ -3,9 +3,10 @@ package org.hsvit.benchmark.measure;
 import java.util.Arrays;
 
 /**
- * Statistics of latencies and of answers, those of {@code export/measuring/statistics.py}.
+ * Statistics of latencies and of outputs, as Python computes them in {@code measuring} and {@code
+ * hsvit_keras/tasks}.
  *
- * <p>Equal samples give equal percentiles and equal ratios there and here, to the last digit.
+ * <p>Equal latencies give percentiles and ratios that are equal to the last digit.
  */
 public final class Statistics {
   private static final double CONFIDENCE = 0.95;
@@ -14,7 +15,7 @@ public final class Statistics {
   private Statistics() {}
 
   /**
-   * Latencies in short.
+   * A summary of latencies.
    *
    * @param latencies not empty, milliseconds
    */
@@ -100,22 +101,23 @@ public final class Statistics {
   }
 
   /**
-   * How alike two models answer.
+   * How near the outputs of two models are.
    *
-   * @param expected the original's answers, one row for each image, all finite
-   * @param answers as many
+   * @param expected the original's outputs, one row for each image, all finite
+   * @param outputs as many
+   * @param classes whether each row has one number for each class
    */
-  public static Agreement agreement(float[][] expected, float[][] answers) {
+  static Agreement agreement(float[][] expected, float[][] outputs, boolean classes) {
     int same = 0;
     double difference = 0;
     double product = 0;
     double[] squares = new double[2];
     for (int image = 0; image < expected.length; image++) {
-      same += argmax(expected[image]) == argmax(answers[image]) ? 1 : 0;
-      difference = Math.max(difference, difference(expected[image], answers[image]));
+      same += argmax(expected[image]) == argmax(outputs[image]) ? 1 : 0;
+      difference = Math.max(difference, difference(expected[image], outputs[image]));
       for (int i = 0; i < expected[image].length; i++) {
         double theirs = expected[image][i];
-        double ours = answers[image][i];
+        double ours = outputs[image][i];
         product += theirs * ours;
         squares[0] += theirs * theirs;
         squares[1] += ours * ours;
@@ -123,14 +125,15 @@ public final class Statistics {
     }
     double lengths = Math.sqrt(squares[0]) * Math.sqrt(squares[1]);
     double cosine = lengths > 0 ? product / lengths : difference == 0 ? 1 : 0;
-    return new Agreement(expected.length, (double) same / expected.length, difference, cosine);
+    Double sameClass = classes ? (double) same / expected.length : null;
+    return new Agreement(expected.length, sameClass, difference, cosine);
   }
 
-  /** Largest difference of two outputs; NaN if one is. */
-  static double difference(float[] expected, float[] answer) {
+  /** Largest difference of two numbers at the same place; NaN if one of them is. */
+  static double difference(float[] expected, float[] output) {
     double largest = 0;
     for (int i = 0; i < expected.length; i++) {
-      largest = Math.max(largest, Math.abs((double) expected[i] - answer[i]));
+      largest = Math.max(largest, Math.abs((double) expected[i] - output[i]));
     }
     return largest;
   }

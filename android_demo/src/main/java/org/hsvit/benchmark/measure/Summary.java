@@ -1,6 +1,6 @@
 package org.hsvit.benchmark.measure;
 
-/** Latencies in short, milliseconds. */
+/** A summary of latencies, milliseconds. */
 public final class Summary {
   public final int count;
   public final double p5;

@@ -4,14 +4,14 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 
-/** Times one model, a block of runs at a time. Pictures are shown in turn. */
+/** Times one model, a block of runs at a time. Its inputs take turns. */
 final class Timing {
   private final Runner runner;
   private final List<ByteBuffer> inputs;
   private final Machine machine;
   private final Listener listener;
   private final double[][] blocksMs;
-  private int shown;
+  private int runs;
   private double firstMs;
   private double warmupMs;
   private int warmups;
@@ -35,7 +35,7 @@ final class Timing {
     firstMs = run();
   }
 
-  /** A block: runs that do not count, since models push each other out of the caches; then those that do. */
+  /** A block: warm-up runs, as models push each other out of the caches; then the counted runs. */
   void block(int warmup, int runs) throws ModelException, CancelledException {
     for (int i = 0; i < warmup; i++) {
       warmupMs += run();
@@ -50,12 +50,12 @@ final class Timing {
     blocksMs[blocks++] = latencies;
   }
 
-  /** Milliseconds of one run, to 10 ns. */
+  /** Milliseconds of one run, rounded to 10 ns. */
   private double run() throws ModelException, CancelledException {
     if (listener.isCancelled()) {
       throw new CancelledException();
     }
-    ByteBuffer input = inputs.get(shown++ % inputs.size());
+    ByteBuffer input = inputs.get(runs++ % inputs.size());
     long start = machine.nanoTime();
     runner.run(input);
     return Math.max(1, Math.round((machine.nanoTime() - start) / 10.0)) / 1e5;
@@ -65,7 +65,7 @@ final class Timing {
     return firstMs;
   }
 
-  /** Mean of the runs that do not count; null without any. */
+  /** Mean of the warm-up runs; null without any. */
   Double warmupMeanMs() {
     return warmups == 0 ? null : warmupMs / warmups;
   }
@@ -79,7 +79,7 @@ final class Timing {
     return Arrays.stream(blocksMs).flatMapToDouble(Arrays::stream).toArray();
   }
 
-  /** CPU time of the process over time passed in the counted runs. */
+  /** CPU time of the process divided by elapsed time, in the counted runs. */
   double busyCores() {
     return cpuNanos / 1e6 / Arrays.stream(latencies()).sum();
   }

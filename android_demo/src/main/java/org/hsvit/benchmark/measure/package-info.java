@@ -1,9 +1,9 @@
 /**
- * How two models are measured side by side: interleaved blocks, statistics, and checks of the answers.
+ * Measures two models side by side: interleaved blocks, statistics, and checks of the outputs.
  *
- * <p>{@link org.hsvit.benchmark.measure.Benchmark} measures a pair. What it needs of a phone comes through
+ * <p>{@link org.hsvit.benchmark.measure.Benchmark} measures a pair. It uses the phone through
  * {@link org.hsvit.benchmark.measure.RunnerFactory}, {@link org.hsvit.benchmark.measure.PictureDecoder} and
- * {@link org.hsvit.benchmark.measure.Machine}, so there is no Android here and all of it is tested on a JVM.
- * The numbers are those that {@code export/measuring} computes in Python from the same samples.
+ * {@link org.hsvit.benchmark.measure.Machine}, so this package needs no Android and is tested on a JVM. From
+ * the same samples, Python computes the same numbers.
  */
 package org.hsvit.benchmark.measure;

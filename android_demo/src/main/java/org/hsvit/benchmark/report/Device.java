@@ -3,12 +3,12 @@ package org.hsvit.benchmark.report;
 import java.util.List;
 import java.util.Map;
 
-/** What does not change while measuring: the phone, and the program that measures. */
+/** Facts that do not change while measuring: of the phone and of the app. */
 public final class Device {
   /** Maker and model. */
   public final String name;
 
-  /** CPU or SoC; null where the phone does not tell. */
+  /** CPU or SoC; null where it is not known. */
   public final String cpu;
 
   /** Such as {@code arm64-v8a}. */
@@ -16,7 +16,7 @@ public final class Device {
 
   public final int cores;
 
-  /** Instruction sets that decide which kernels run, as Linux names them; null where it does not tell. */
+  /** Instruction set extensions that decide which kernels run; null where they are not known. */
   public final List<String> features;
 
   /** Version of Android, such as {@code 14}, and its API level. */

@@ -6,11 +6,11 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Makes JSON without checked exceptions: what we put into it is text, finite numbers and other JSON. */
+/** Makes JSON without checked exceptions, as all values here are valid: text, finite numbers, other JSON. */
 public final class Json {
   private Json() {}
 
-  /** An object of names and values in turn; null becomes JSON's null, a collection or an array an array. */
+  /** An object of alternating names and values; null becomes JSON's null, collections become arrays. */
   public static JSONObject object(Object... namesAndValues) {
     JSONObject object = new JSONObject();
     try {
@@ -37,7 +37,7 @@ public final class Json {
     return value == null ? JSONObject.NULL : value;
   }
 
-  /** As text to be read, one value a line. */
+  /** Indented text, one value on each line. */
   public static String text(JSONObject object) {
     try {
       return object.toString(1) + "\n";

@@ -16,7 +16,7 @@ public final class Report {
   /** The finished pairs, in the order of time. */
   public final List<PairResult> results;
 
-  /** Pairs that could not be measured, and what ended the run early. */
+  /** Pairs that could not be measured, and why the run ended early. */
   public final List<Warning> failures;
 
   public Report(
@@ -32,7 +32,7 @@ public final class Report {
     this.failures = List.copyOf(failures);
   }
 
-  /** What was measured: original and mobile of the first pair, of the second, ... */
+  /** All measured models: original and mobile of the first pair, of the second, ... */
   public List<ModelResult> models() {
     List<ModelResult> models = new ArrayList<>();
     for (PairResult result : results) {
@@ -43,8 +43,8 @@ public final class Report {
   }
 
   /**
-   * The names of {@link #models()}: files, with a number where one was measured before, as an original is in
-   * every pair.
+   * The names of {@link #models()}: their files, numbered where a file was measured before, as the original
+   * is in every pair.
    */
   public List<String> names() {
     List<String> names = new ArrayList<>();
@@ -58,7 +58,7 @@ public final class Report {
     return names;
   }
 
-  /** Everything that makes the numbers less than they seem, failures first. */
+  /** Everything that limits the numbers of the report, failures first. */
   public List<Warning> warnings() {
     return Warnings.of(this);
   }

@@ -4,8 +4,11 @@ import java.io.File;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.Agreement;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
@@ -17,15 +20,15 @@ import org.hsvit.benchmark.measure.Summary;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** Puts a report into the form of {@code export/benchmark.schema.json}. */
+/** Writes reports in the format of {@code measuring/benchmark.schema.json}. */
 public final class ReportWriter {
-  private static final int SCHEMA_VERSION = 1;
+  private static final int SCHEMA_VERSION = 2;
   private static final String TOOL = "android_demo";
 
   private ReportWriter() {}
 
   /**
-   * Writes a report. The file is complete at every moment: it is written beside and then renamed.
+   * Writes a report. The file is complete at any time: a temporary file is written and then renamed.
    *
    * @throws IOException there is no room, or the folder cannot be written to
    */
@@ -36,7 +39,7 @@ public final class ReportWriter {
   /**
    * The report as JSON.
    *
-   * @throws IllegalArgumentException there is no finished pair: such a report would say nothing
+   * @throws IllegalArgumentException there is no finished pair
    */
   public static JSONObject toJson(Report report) {
     if (report.results.isEmpty()) {
@@ -51,7 +54,7 @@ public final class ReportWriter {
       String mobile = names.get(2 * i + 1);
       models.put(model(original, "original", result.original, report.settings));
       models.put(model(mobile, "mobile", result.mobile, report.settings));
-      pairs.put(pair(original, mobile, result));
+      pairs.put(pair(original, mobile, result, report.bundle.task()));
     }
     JSONArray warnings = new JSONArray();
     for (Warning warning : report.warnings()) {
@@ -60,6 +63,7 @@ public final class ReportWriter {
     }
     return Json.object(
         "schema_version", SCHEMA_VERSION,
+        "task", JsonParts.task(report.bundle.task()),
         "tool", Json.object("name", TOOL, "version", report.device.appVersion),
         "settings", settings(report),
         "device", device(report),
@@ -71,7 +75,7 @@ public final class ReportWriter {
 
   private static JSONObject settings(Report report) {
     Settings settings = report.settings;
-    int images = report.bundle.images().size();
+    int samples = report.bundle.images().size();
     return Json.object(
         "blocks", settings.blocks,
         "runs", settings.runs,
@@ -79,9 +83,9 @@ public final class ReportWriter {
         "cooldown_s", settings.cooldownMs / 1000.0,
         "threads", settings.threads,
         "data",
-            images == 0
+            samples == 0
                 ? null
-                : Json.object("name", report.bundle.name(), "split", "bundled", "images", images));
+                : Json.object("name", report.bundle.name(), "split", "bundled", "samples", samples));
   }
 
   private static JSONObject device(Report report) {
@@ -135,14 +139,16 @@ public final class ReportWriter {
         "threads",
             Json.object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
         "accelerator", accelerator(result, settings),
-        "input", input(file),
+        "inputs", List.of(JsonParts.tensor(file.input)),
+        "outputs", List.of(JsonParts.tensor(file.output)),
+        "input_range", JsonParts.range(file.range),
         "init_ms", result.initMs,
         "first_inference_ms", result.firstInferenceMs,
         "warmup_mean_ms", result.warmupMeanMs,
         "blocks_ms", result.blocksMs,
         "latency_ms", latency(result.latency),
         "memory", null,
-        "accuracy", result.accuracy,
+        "metrics", new JSONObject(result.metrics),
         "reference", result.reference == null ? null : reference(result.reference));
   }
 
@@ -154,15 +160,6 @@ public final class ReportWriter {
         "partitions", null,
         "nodes_delegated", null,
         "nodes_total", null);
-  }
-
-  private static JSONObject input(ModelFile file) {
-    return Json.object(
-        "shape", file.input.shape,
-        "dtype", file.input.type.toString(),
-        "pixels", file.pixels,
-        "mean", file.mean,
-        "std", file.std);
   }
 
   private static JSONObject latency(Summary summary) {
@@ -182,16 +179,15 @@ public final class ReportWriter {
   private static JSONObject reference(ReferenceCheck check) {
     return Json.object(
         "right", check.isRight(),
-        "images", check.images,
-        "wrong_images", check.wrongImages,
+        "samples", check.samples,
+        "wrong_samples", check.wrongSamples,
         "max_abs_diff", check.maxAbsDiff,
         "limit", check.limit,
         "runtime", check.runtime);
   }
 
-  private static JSONObject pair(String original, String mobile, PairResult result) {
+  private static JSONObject pair(String original, String mobile, PairResult result, Task task) {
     Ratio ratio = result.ratio;
-    Agreement agreement = result.agreement;
     return Json.object(
         "original", original,
         "mobile", mobile,
@@ -202,15 +198,19 @@ public final class ReportWriter {
                 "low", ratio.low,
                 "high", ratio.high,
                 "confidence", ratio.confidence),
-        "agreement",
-            agreement == null
-                ? null
-                : Json.object(
-                    "images", agreement.images,
-                    "top1_agreement", agreement.top1Agreement,
-                    "max_abs_diff", agreement.maxAbsDiff,
-                    "cosine", agreement.cosine),
+        "agreement", result.agreement == null ? null : agreement(result.agreement, task),
         "before", state(result.before),
         "after", state(result.after));
+  }
+
+  private static JSONObject agreement(Agreement agreement, Task task) {
+    Map<String, Object> numbers = new LinkedHashMap<>();
+    numbers.put("samples", agreement.samples);
+    numbers.put("max_abs_diff", agreement.maxAbsDiff);
+    numbers.put("cosine", agreement.cosine);
+    if (agreement.sameClass != null && task.agreement != null) {
+      numbers.put(task.agreement.name, agreement.sameClass);
+    }
+    return new JSONObject(numbers);
   }
 }

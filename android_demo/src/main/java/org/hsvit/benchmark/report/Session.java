@@ -14,29 +14,29 @@ import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 
-/** Measures pair after pair. After each, the report of all finished ones is on disk. */
+/** Measures pair after pair, and writes the report of all finished pairs after each. */
 public final class Session {
   /** How a session ended. */
   public enum Status {
     /** All pairs are measured. */
     DONE,
-    /** The listener ended it; finished pairs are in the report. */
+    /** The listener cancelled it; finished pairs are in the report. */
     CANCELLED,
-    /** A pair could not be measured, or the report not be written; the other pairs are in the report. */
+    /** A pair could not be measured, or the report could not be written. Other pairs are in the report. */
     FAILED
   }
 
-  /** What came of a session. */
+  /** The result of a session. */
   public static final class Outcome {
     public final Status status;
 
-    /** Why it is not done; empty if it is. */
+    /** Why it is not {@link Status#DONE}; empty if it is. */
     public final String message;
 
     /** The results. */
     public final Report report;
 
-    /** The report's file; null if there is none, for no pair was finished or it could not be written. */
+    /** The report's file; null if no pair was finished, or the report could not be written. */
     public final File file;
 
     Outcome(Status status, String message, Report report, File file) {
@@ -64,12 +64,12 @@ public final class Session {
   }
 
   /**
-   * Measures, once. Not for the main thread. A pair that cannot be measured does not keep the others from it.
+   * Measures, once. Not for the main thread. If a pair cannot be measured, the others still are.
    *
    * @param pairs what to measure, in this order
-   * @param cancelReason asked if the listener ends the session: what the report says of it, such as "the app
-   *     left the foreground"
-   * @param finished hears of the results after each pair, by the measuring thread
+   * @param cancelReason gives the reason for the report if the listener cancels, such as "the app left the
+   *     foreground"
+   * @param finished receives the report after each pair, on the measuring thread
    */
   public Outcome run(
       List<Pair> pairs,

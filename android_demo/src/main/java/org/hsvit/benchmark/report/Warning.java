@@ -1,6 +1,6 @@
 package org.hsvit.benchmark.report;
 
-/** What makes numbers less than they seem. */
+/** Something that limits the numbers of a report. */
 public final class Warning {
   /** One of the schema's codes, such as {@code wrong_answers}. */
   public final String code;

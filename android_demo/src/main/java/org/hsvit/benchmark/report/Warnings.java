@@ -3,16 +3,15 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.ReferenceCheck;
 import org.hsvit.benchmark.measure.State;
 
 /**
- * Finds what makes the numbers of a report less than they seem.
+ * Finds what limits the numbers of a report.
  *
- * <p>What {@code export/measuring/benchmark_report.py} warns of too is said in the same words.
+ * <p>Warnings that {@code measuring/benchmark_report.py} gives, too, have the same text.
  */
 final class Warnings {
   private static final double NOISY = 1.5;
@@ -31,10 +30,7 @@ final class Warnings {
     List<String> names = report.names();
     List<ModelResult> models = report.models();
     for (int i = 0; i < names.size(); i++) {
-      warnings.answers(names.get(i), models.get(i));
-    }
-    for (int i = 1; i < names.size(); i++) {
-      warnings.normalization(names.get(i), models.get(i).model);
+      warnings.outputs(names.get(i), models.get(i));
     }
     warnings.device();
     for (int i = 0; i < names.size(); i++) {
@@ -47,49 +43,25 @@ final class Warnings {
     found.add(new Warning(code, model, String.format(Locale.ROOT, format, values)));
   }
 
-  private void answers(String name, ModelResult result) {
+  private void outputs(String name, ModelResult result) {
     if (result.notFinite > 0) {
-      add("not_finite", name, "%d of %d answers hold NaN or infinity", result.notFinite, result.images);
+      add("not_finite", name, "%d of %d outputs hold NaN or infinity", result.notFinite, result.samples);
     }
     ReferenceCheck check = result.reference;
     if (check == null) {
-      add("not_checked", name, "whether it answers right was not checked: there is no reference");
+      add("not_checked", name, "its outputs were not checked: there is no reference");
     } else if (!check.isRight()) {
       String by = check.maxAbsDiff == null ? "" : " by up to " + Numbers.short3(check.maxAbsDiff);
       add(
           "wrong_answers",
           name,
-          "WRONG ANSWERS to %d of %d images: they differ from those of %s%s, at most %s is right",
-          check.wrongImages,
-          check.images,
+          "WRONG OUTPUTS for %d of %d samples: they differ from those of %s%s, at most %s is allowed",
+          check.wrongSamples,
+          check.samples,
           check.runtime,
           by,
           Numbers.short3(check.limit));
     }
-  }
-
-  private void normalization(String name, ModelFile model) {
-    ModelFile first = report.models().get(0).model;
-    for (int channel = 0; channel < model.channels(); channel++) {
-      if (differ(model.mean, first.mean, channel) || differ(model.std, first.std, channel)) {
-        add(
-            "normalization",
-            name,
-            "normalizes by mean %s and std %s, %s by others",
-            model.mean,
-            model.std,
-            first.file);
-        return;
-      }
-    }
-  }
-
-  private static boolean differ(List<Double> ours, List<Double> theirs, int channel) {
-    return Math.abs(of(ours, channel) - of(theirs, channel)) > 1e-5;
-  }
-
-  private static double of(List<Double> values, int channel) {
-    return values.get(values.size() == 1 ? 0 : channel);
   }
 
   private void device() {

@@ -7,14 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
 
-/** Writes files that are complete at every moment: they are written beside and then renamed. */
+/** Writes files that are complete at any time: a temporary file is written and then renamed. */
 public final class WholeFile {
   private WholeFile() {}
 
   /**
-   * Writes a file, in a folder that is made if need be.
+   * Writes a file, and makes its folder where there is none.
    *
-   * @throws IOException there is no room, or the folder cannot be written to; the old file is as it was
+   * @throws IOException there is no room, or the folder cannot be written to; the old file is unchanged
    */
   public static void write(File file, String text) throws IOException {
     Files.createDirectories(file.getParentFile().toPath());

@@ -20,7 +20,7 @@ import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
-/** The models in the APK answer right as the app runs them on a phone's CPU, with the library in the APK. */
+/** The outputs of the models in the APK, run as the app does, on an emulated ARM CPU, are correct. */
 public final class Arm64IT {
   private static final int IMAGES = 3; // an emulated inference takes seconds
   private static Apk apk;
@@ -39,7 +39,7 @@ public final class Arm64IT {
   }
 
   @Test
-  public void everyModelAnswersAsItsReference() throws Exception {
+  public void outputsOfAllModelsAreThoseOfTheirReference() throws Exception {
     Bundle bundle = Bundle.read(apk);
     for (ModelFile model : models(bundle)) {
       Contents.check(model, apk);
@@ -55,19 +55,19 @@ public final class Arm64IT {
     }
   }
 
-  private static void check(ModelFile model, int image, float[] answer) {
+  private static void check(ModelFile model, int image, float[] output) {
     float[] right = model.reference.outputs[image];
-    assertEquals(model.file, right.length, answer.length);
+    assertEquals(model.file, right.length, output.length);
     for (int i = 0; i < right.length; i++) {
-      double difference = Math.abs((double) right[i] - answer[i]);
+      double difference = Math.abs((double) right[i] - output[i]);
       if (!(difference <= model.reference.maxAbsDiff)) {
         fail(
             String.format(
                 Locale.ROOT,
-                "%s answers image %d with %s on ARM; right is %s within %s",
+                "%s gives wrong outputs on ARM for image %d: %s; correct is %s within %s",
                 model.file,
                 image,
-                Arrays.toString(answer),
+                Arrays.toString(output),
                 Arrays.toString(right),
                 model.reference.maxAbsDiff));
       }

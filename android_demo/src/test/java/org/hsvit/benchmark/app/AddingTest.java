@@ -3,16 +3,22 @@ package org.hsvit.benchmark.app;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Activity;
+import android.app.AlertDialog;
 import android.content.ClipData;
+import android.content.DialogInterface;
 import android.content.Intent;
 import android.net.Uri;
+import android.os.Looper;
 import android.system.ErrnoException;
 import android.system.OsConstants;
+import android.view.View;
+import android.widget.EditText;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -24,6 +30,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.BundleException;
+import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
 import org.junit.Test;
 import org.junit.runner.RunWith;
@@ -31,12 +38,16 @@ import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.shadows.ShadowActivity;
+import org.robolectric.shadows.ShadowDialog;
 
 /** Files that the user picks. */
 @RunWith(RobolectricTestRunner.class)
 public class AddingTest {
+  private static final InputRange PIXELS = new InputRange(0, 255);
+
   private final AppFixture fixture = new AppFixture();
   private final List<String> described = new ArrayList<>();
+  private final List<String> ranges = new ArrayList<>();
 
   private Uri file(String name, byte[] content) {
     Uri uri = Uri.parse("content://files/" + Uri.encode(name));
@@ -55,18 +66,19 @@ public class AddingTest {
   private String add(Uri... files) throws Adding.Refusal {
     return new Adding(
             fixture.app,
-            (folder, names) -> {
+            (folder, names, range) -> {
               described.addAll(names);
+              assertTrue(range == PIXELS);
               return null;
             })
-        .add(Arrays.asList(files));
+        .add(Arrays.asList(files), PIXELS);
   }
 
   private String refusal(Phone.Describer describer, Uri... files) {
     Adding adding = new Adding(fixture.app, describer);
     String message =
-        assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files))).getMessage();
-    assertEquals("nothing stays", 0, Folders.bundles(fixture.app).list().length);
+        assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files), PIXELS)).getMessage();
+    assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
     return message;
   }
 
@@ -74,7 +86,7 @@ public class AddingTest {
   public void filesBecomeABundleTheLargestItsOriginal() throws Exception {
     byte[] original = model(200_000);
     String said = add(file("net int8.tflite", model(100)), file("net.tflite", original));
-    assertEquals("2 models were added. The largest, net.tflite, is taken for the original.", said);
+    assertEquals("2 models were added. The largest, net.tflite, is used as the original.", said);
     assertEquals(List.of("net.tflite", "net int8.tflite"), described);
     File folder = new File(Folders.bundles(fixture.app), "net int8");
     assertArrayEquals(original, Files.readAllBytes(new File(folder, "net.tflite").toPath()));
@@ -84,7 +96,7 @@ public class AddingTest {
   @Test
   public void anAddedFileDoesNotReplaceAnother() throws Exception {
     String said = add(file("net.tflite", model(100)));
-    assertTrue(said, said.startsWith("net.tflite was added. Alone"));
+    assertTrue(said, said.startsWith("net.tflite was added. A single model"));
     add(file("net.tflite", model(100)), Uri.parse("content://files/net.tflite"));
     String[] names = Folders.bundles(fixture.app).list();
     Arrays.sort(names);
@@ -101,42 +113,43 @@ public class AddingTest {
   @Test
   public void whatIsNoModelIsRefused() {
     Phone.Describer never =
-        (folder, names) -> {
+        (folder, names, range) -> {
           throw new AssertionError("the runtime must not see it");
         };
-    String message = "photo.jpg was not added: it is no .tflite file.";
+    String message = "photo.jpg was not added: it is not a .tflite file.";
     assertEquals(message, refusal(never, file("n.tflite", model(9)), file("photo.jpg", new byte[100])));
     assertEquals(
-        "empty.tflite was not added: it is no .tflite file.",
+        "empty.tflite was not added: it is not a .tflite file.",
         refusal(never, file("empty.tflite", new byte[0])));
   }
 
   @Test
   public void whatTheRuntimeRefusesIsNamed() {
     Phone.Describer refusing =
-        (folder, names) -> {
+        (folder, names, range) -> {
           throw new ModelException("net.tflite", "net.tflite does not load: op 42");
         };
     assertEquals(
-        "Nothing was added, for this phone’s runtime refuses net.tflite.\nnet.tflite does not load: op 42",
+        "Nothing was added: the runtime of this app does not load net.tflite.\n"
+            + "net.tflite does not load: op 42",
         refusal(refusing, file("net.tflite", model(100))));
     Phone.Describer unfit =
-        (folder, names) -> {
+        (folder, names, range) -> {
           throw new BundleException("another size");
         };
-    assertTrue(refusal(unfit, file("net.tflite", model(100))).endsWith("compared.\nanother size"));
+    assertTrue(refusal(unfit, file("net.tflite", model(100))).endsWith("compared on images.\nanother size"));
   }
 
   @Test
   public void aFullDiskIsSaidToBeSo() {
     Phone.Describer full =
-        (folder, names) -> {
+        (folder, names, range) -> {
           throw new IOException("write failed", new ErrnoException("write", OsConstants.ENOSPC));
         };
-    String message = "This phone has no room left for these files. Free some, and try again.";
+    String message = "There is not enough free storage for these files. Free some and try again.";
     assertEquals(message, refusal(full, file("net.tflite", model(100))));
     Phone.Describer fullToo =
-        (folder, names) -> {
+        (folder, names, range) -> {
           throw new FileSystemException("/x", null, "No space left on device");
         };
     assertEquals(message, refusal(fullToo, file("net.tflite", model(100))));
@@ -154,11 +167,22 @@ public class AddingTest {
                 throw new IOException("the cloud is away");
               }
             });
-    assertEquals("net.tflite cannot be read.\nthe cloud is away", refusal((folder, names) -> null, uri));
+    String message = refusal((folder, names, range) -> null, uri);
+    assertEquals("net.tflite cannot be read.\nthe cloud is away", message);
   }
 
-  @Test
-  public void pickedFilesAreAddedAndSeen() throws Exception {
+  /** Opens the first screen and picks two files there. */
+  private ActivityController<MainActivity> pick() {
+    fixture.app.phone =
+        new Phone(
+            fixture.phone,
+            fixture.phone,
+            fixture.phone,
+            (folder, files, range) -> {
+              ranges.add(range.low + " to " + range.high);
+              return fixture.phone.bundle();
+            },
+            () -> null);
     ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class).setup();
     MainActivity activity = controller.get();
     activity.findViewById(R.id.add).performClick();
@@ -170,13 +194,97 @@ public class AddingTest {
     Intent picked = new Intent();
     picked.setClipData(clip);
     shadowOf(activity).receiveResult(asked.intent, Activity.RESULT_OK, picked);
+    return controller;
+  }
+
+  private static AlertDialog dialog() {
+    AlertDialog dialog = (AlertDialog) ShadowDialog.getLatestDialog();
+    assertTrue(dialog.isShowing());
+    return dialog;
+  }
+
+  private static void choose(int range) {
+    dialog().findViewById(range).performClick();
+  }
+
+  private static EditText field(int id) {
+    return dialog().findViewById(id);
+  }
+
+  private static void press(int button) {
+    dialog().getButton(button).performClick();
+  }
+
+  @Test
+  public void pickedFilesAreAddedAndSeen() throws Exception {
+    ActivityController<MainActivity> controller = pick();
+    MainActivity activity = controller.get();
+    press(DialogInterface.BUTTON_POSITIVE);
     assertTrue(Screen.text(activity).contains("Adding models…"));
     assertFalse(activity.findViewById(R.id.add).isEnabled());
     fixture.await(() -> !fixture.app.additions().isBusy());
+    assertEquals(List.of("0.0 to 255.0"), ranges);
     assertTrue(Screen.text(activity).contains("2 models were added. The largest, b.tflite"));
     assertTrue(activity.findViewById(R.id.add).isEnabled());
     assertTrue(new File(Folders.bundles(fixture.app), "a/b.tflite").isFile());
     controller.recreate();
     assertTrue(Screen.text(controller.get()).contains("2 models were added."));
+  }
+
+  @Test
+  public void theInputRangeIsChosen() throws Exception {
+    for (int range : new int[] {R.id.range_1, R.id.range_signed}) {
+      pick();
+      choose(range);
+      press(DialogInterface.BUTTON_POSITIVE);
+      fixture.await(() -> !fixture.app.additions().isBusy());
+    }
+    assertEquals(List.of("0.0 to 1.0", "-1.0 to 1.0"), ranges);
+  }
+
+  @Test
+  public void otherNumbersAreCheckedAndUsed() throws Exception {
+    pick();
+    assertFalse(field(R.id.range_low).isShown());
+    choose(R.id.range_other);
+    assertTrue(dialog().findViewById(R.id.range_numbers).getVisibility() == View.VISIBLE);
+    press(DialogInterface.BUTTON_POSITIVE);
+    assertEquals("Enter a number", field(R.id.range_low).getError().toString());
+    field(R.id.range_low).setText("2.5");
+    field(R.id.range_high).setText("2.5");
+    press(DialogInterface.BUTTON_POSITIVE);
+    String equal = "Black and white need different numbers";
+    assertEquals(equal, field(R.id.range_high).getError().toString());
+    field(R.id.range_high).setText("-2.5");
+    press(DialogInterface.BUTTON_POSITIVE);
+    fixture.await(() -> !fixture.app.additions().isBusy());
+    assertEquals(List.of("2.5 to -2.5"), ranges);
+  }
+
+  @Test
+  public void cancellingAddsNothing() {
+    ActivityController<MainActivity> controller = pick();
+    press(DialogInterface.BUTTON_NEGATIVE);
+    shadowOf(Looper.getMainLooper()).idle();
+    assertFalse(fixture.app.additions().isBusy());
+    ShadowDialog.reset();
+    controller.recreate();
+    assertNull("not asked again", ShadowDialog.getLatestDialog());
+  }
+
+  @Test
+  public void rotatingThePhoneKeepsTheQuestion() throws Exception {
+    ActivityController<MainActivity> controller = pick();
+    choose(R.id.range_other);
+    field(R.id.range_low).setText("-3");
+    AlertDialog before = dialog();
+    controller.recreate();
+    assertFalse(before.isShowing());
+    assertEquals("-3", field(R.id.range_low).getText().toString());
+    field(R.id.range_high).setText("3");
+    press(DialogInterface.BUTTON_POSITIVE);
+    fixture.await(() -> !fixture.app.additions().isBusy());
+    assertEquals(List.of("-3.0 to 3.0"), ranges);
+    assertTrue(new File(Folders.bundles(fixture.app), "a/b.tflite").isFile());
   }
 }

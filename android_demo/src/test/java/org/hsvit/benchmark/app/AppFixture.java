@@ -35,7 +35,7 @@ final class AppFixture {
           return phone.open(model, source, settings);
         };
     app.phone =
-        new Phone(gated, phone, phone, (folder, files) -> phone.bundle(), app.phone::device);
+        new Phone(gated, phone, phone, (folder, files, range) -> phone.bundle(), app.phone::device);
   }
 
   private void waitAtGate() {
@@ -46,7 +46,7 @@ final class AppFixture {
     }
   }
 
-  /** From now on a model waits to be loaded, until {@link #letGo()}. */
+  /** Loading a model waits from now on, until {@link #letGo()}. */
   void hold(String file) {
     gate = new CountDownLatch(1);
     held = file;
@@ -76,12 +76,12 @@ final class AppFixture {
     Files.write(file.toPath(), content);
   }
 
-  /** Lets the app work until something holds. */
+  /** Lets the app work until a condition holds. */
   void await(BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + 20_000_000_000L;
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > end) {
-        throw new AssertionError("nothing came of it in 20 s");
+        throw new AssertionError("the condition did not hold within 20 s");
       }
       Thread.sleep(2);
       shadowOf(Looper.getMainLooper()).idle();

@@ -19,7 +19,7 @@ import org.robolectric.RobolectricTestRunner;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.shadows.ShadowLog;
 
-/** Runs that a host starts and follows in the log. */
+/** Runs that a computer starts and follows in the log. */
 @RunWith(RobolectricTestRunner.class)
 public class AutorunTest {
   private final AppFixture fixture = new AppFixture();
@@ -63,7 +63,7 @@ public class AutorunTest {
   }
 
   @Test
-  public void aRunTellsItsProgressAndItsReport() throws Exception {
+  public void aRunLogsItsProgressAndItsReport() throws Exception {
     open(intent("dynamic,int8"));
     fixture.awaitEnding();
     JSONObject result = result();
@@ -142,7 +142,7 @@ public class AutorunTest {
   }
 
   @Test
-  public void leavingTheAppIsTold() throws Exception {
+  public void leavingTheAppIsLogged() throws Exception {
     fixture.hold(FakePhone.ORIGINAL);
     ActivityController<MainActivity> controller = open(intent("all"));
     controller.pause().stop();

@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.app;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 import static org.robolectric.Shadows.shadowOf;
@@ -57,11 +58,11 @@ public class ClassifyActivityTest extends Looks {
   private ClassifyActivity open(String key) throws Exception {
     Intent intent = new Intent(fixture.app, ClassifyActivity.class).putExtra("bundle", key);
     controller = Robolectric.buildActivity(ClassifyActivity.class, intent).setup();
-    return answered();
+    return classified();
   }
 
-  private ClassifyActivity answered() throws Exception {
-    fixture.await(() -> !text().contains("Looking…"));
+  private ClassifyActivity classified() throws Exception {
+    fixture.await(() -> !text().contains("Classifying…"));
     return controller.get();
   }
 
@@ -69,23 +70,23 @@ public class ClassifyActivityTest extends Looks {
     return Screen.text(controller.get());
   }
 
-  /** What one model says, a view a line. */
+  /** The classes of one model, one view on each line. */
   private String column(int position) {
-    View column = controller.get().<ViewGroup>findViewById(R.id.answers).getChildAt(position);
+    View column = controller.get().<ViewGroup>findViewById(R.id.predictions).getChildAt(position);
     StringJoiner lines = new StringJoiner("\n", "", "\n");
     lines.add(column.<TextView>findViewById(R.id.name).getText());
     lines.add(column.<TextView>findViewById(R.id.time).getText());
     ViewGroup top = column.findViewById(R.id.top);
     for (int i = 0; i < top.getChildCount(); i++) {
       lines.add(top.getChildAt(i).<TextView>findViewById(R.id.label).getText());
-      lines.add(top.getChildAt(i).<TextView>findViewById(R.id.share).getText());
+      lines.add(top.getChildAt(i).<TextView>findViewById(R.id.probability).getText());
     }
     return lines.toString();
   }
 
   private void click(int id) throws Exception {
     controller.get().findViewById(id).performClick();
-    answered();
+    classified();
   }
 
   private void assertShown(String part) {
@@ -111,7 +112,7 @@ public class ClassifyActivityTest extends Looks {
     assertEquals(Intent.ACTION_OPEN_DOCUMENT, asked.getAction());
     assertEquals("image/*", asked.getType());
     shadowOf(activity).receiveResult(asked, Activity.RESULT_OK, new Intent().setData(PHOTO));
-    answered();
+    classified();
   }
 
   @Test
@@ -121,7 +122,7 @@ public class ClassifyActivityTest extends Looks {
     click(R.id.next); // the first image's label is wrong
     JSONArray images = fixture.phone.described.getJSONArray("images");
     String right = List.of("zero", "one", "two").get(images.getJSONObject(1).getInt("label"));
-    assertShown("Image 2 of 10. Right: " + right);
+    assertShown("Image 2 of 10. Correct class: " + right);
     String number = "\\d+(\\.\\d+)?";
     String top = number + " ms\n" + right + " ✓\n" + number + "%\n(\\w+\n" + number + "%\n){2}";
     assertTrue(column(0), column(0).matches("original\n" + top));
@@ -145,7 +146,7 @@ public class ClassifyActivityTest extends Looks {
     fixture.push();
     open().<Spinner>findViewById(R.id.pair).setSelection(1);
     fixture.await(() -> text().contains("dynamic\n"));
-    answered();
+    classified();
     assertTrue(column(1), column(1).matches("(?s)dynamic\n.*ms\nzero.*\n100%\n.*"));
   }
 
@@ -170,11 +171,11 @@ public class ClassifyActivityTest extends Looks {
     pick("no image".getBytes());
     assertShown("This picture cannot be shown: it is damaged or no image. Pick another one.");
     assertNull(controller.get().<ImageView>findViewById(R.id.picture).getDrawable());
-    assertEquals(0, controller.get().<ViewGroup>findViewById(R.id.answers).getChildCount());
+    assertEquals(0, controller.get().<ViewGroup>findViewById(R.id.predictions).getChildCount());
   }
 
   @Test
-  public void aModelThatIsRefusedDoesNotKeepTheOtherFromAnswering() throws Exception {
+  public void theOtherModelClassifiesWhereOneIsRefused() throws Exception {
     fixture.push().write(AppFixture.KEY + "/int8.tflite", new byte[3]);
     open();
     assertTrue(column(0), column(0).contains(" ms\n"));
@@ -202,18 +203,27 @@ public class ClassifyActivityTest extends Looks {
     assertShown("These models cannot be used: there is no bundle gone");
   }
 
-  /** The user is faster than the models: what they say of an earlier image is not shown. */
   @Test
-  public void onlyTheLastAnswerIsShown() throws Exception {
+  public void modelsOfOtherTasksAreRefused() throws Exception {
+    fixture.phone.segment();
+    fixture.push();
+    open();
+    assertShown("These models do not classify images: their task is segmentation.");
+    assertFalse(controller.get().findViewById(R.id.controls).isShown());
+  }
+
+  /** The user is faster than the models: results of earlier images are not shown. */
+  @Test
+  public void onlyTheLatestResultIsShown() throws Exception {
     fixture.push();
     open();
     fixture.hold("int8.tflite");
     controller.get().findViewById(R.id.next).performClick();
     controller.get().findViewById(R.id.next).performClick();
     fixture.letGo();
-    answered();
+    classified();
     assertShown("Image 3 of 10.");
-    assertEquals(2, controller.get().<ViewGroup>findViewById(R.id.answers).getChildCount());
+    assertEquals(2, controller.get().<ViewGroup>findViewById(R.id.predictions).getChildCount());
   }
 
   @Test
@@ -225,11 +235,11 @@ public class ClassifyActivityTest extends Looks {
     fixture.await(() -> text().contains("dynamic\n"));
     controller.recreate();
     fixture.await(() -> text().contains("dynamic\n"));
-    answered();
+    classified();
     assertShown("Image 2 of 10.");
     pick(png(Color.WHITE));
     controller.recreate();
-    answered();
+    classified();
     assertShown("Your photo");
   }
 }

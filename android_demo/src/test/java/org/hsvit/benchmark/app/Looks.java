@@ -8,18 +8,18 @@ import org.junit.Test;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 
-/** The looks that a screen has, for the tests of each to extend. In all of them nothing is cut or unspoken. */
+/** Opens a screen in several configurations: no text may be cut, a screen reader must find all content. */
 public abstract class Looks {
   private final String name;
 
   /**
-   * @param name of the screen, as pictures of it are called
+   * @param name of the screen, in the file names of its screenshots
    */
   Looks(String name) {
     this.name = name;
   }
 
-  /** Opens the screen, with much to show. */
+  /** Opens the screen with much content. */
   abstract Activity full() throws Exception;
 
   @Test
@@ -55,7 +55,7 @@ public abstract class Looks {
     fits(full(), look);
   }
 
-  /** Takes a picture of the screen as it is, and looks whether it has room for all its texts. */
+  /** Takes a screenshot, and checks that all texts fit. */
   final void fits(Activity activity, String look) throws Exception {
     Screenshot.take(activity, name + "_" + look);
     assertEquals(List.of(), Screen.cut(activity));

@@ -36,7 +36,7 @@ public class MainActivityTest {
 
   private MainActivity open() throws Exception {
     controller.setup();
-    fixture.await(() -> has("no models") || has("sums") || has("damaged"));
+    fixture.await(() -> has("no models") || has("sums") || has("not valid"));
     return controller.get();
   }
 
@@ -60,7 +60,7 @@ public class MainActivityTest {
   }
 
   @Test
-  public void withoutModelsItSaysHowToGetSome() throws Exception {
+  public void withoutModelsItSaysHowToAddSome() throws Exception {
     open();
     assertTrue(has("Add .tflite files"));
     assertTrue(has("Choose what to measure"));
@@ -183,11 +183,11 @@ public class MainActivityTest {
   }
 
   @Test
-  public void aDamagedBundleIsSaidToBeSoAndCanBeRemoved() throws Exception {
+  public void aBundleThatIsNotValidIsNamedAndCanBeRemoved() throws Exception {
     fixture.write("broken/bundle.json", "{".getBytes());
     open();
     assertTrue(has("broken"));
-    assertTrue(has("description is damaged"));
+    assertTrue(has("their bundle.json is not valid"));
     assertFalse(controller.get().findViewById(R.id.run).isEnabled());
     click(R.id.remove);
     ShadowAlertDialog.getLatestAlertDialog()
@@ -198,13 +198,27 @@ public class MainActivityTest {
   }
 
   @Test
+  public void onlyClassifiersCanClassifyAPicture() throws Exception {
+    fixture.push();
+    open();
+    assertEquals(View.VISIBLE, controller.get().findViewById(R.id.classify).getVisibility());
+    fixture.phone.segment();
+    fixture.push();
+    controller.pause().stop().restart().start().resume();
+    fixture.await(() -> controller.get().findViewById(R.id.classify).getVisibility() == View.GONE);
+    box("int8").performClick();
+    click(R.id.run);
+    assertEquals(Status.DONE, fixture.awaitEnding().status);
+  }
+
+  @Test
   public void pairsOfOneBundleAtATime() throws Exception {
     fixture.push();
     fixture.phone.described.put("name", "other");
     fixture.push("zz");
     open();
     fixture.await(() -> has("other"));
-    assertTrue(has("A run measures models of one set."));
+    assertTrue(has("A run measures the models of one bundle."));
     CheckBox other =
         Screen.find(
             controller.get(),

@@ -20,7 +20,7 @@ import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 
-/** What the first screen looks like, with models such as those of the demo. */
+/** The first screen, with models such as those of the demo. */
 @RunWith(RobolectricTestRunner.class)
 @Config(qualifiers = "w411dp-h891dp-xhdpi")
 public class MainScreenTest extends Looks {
@@ -123,12 +123,13 @@ public class MainScreenTest extends Looks {
   }
 
   @Test
-  public void aDamagedBundle() throws Exception {
-    fixture.write("broken/bundle.json", "{\"bundle_version\": 2}".getBytes());
+  public void aBundleOfAnotherVersion() throws Exception {
+    fixture.write("broken/bundle.json", "{\"bundle_version\": 1}".getBytes());
     MainActivity activity = open();
     fits(activity, "damaged");
     String text = Screen.text(activity);
-    assertTrue(text, text.contains("is damaged.\nbundle.json: bundle_version is 2, it must be 1\n"));
+    String version = "bundle.json: bundle_version is 1, it must be 2: make the bundle again";
+    assertTrue(text, text.contains("is not valid.\n" + version));
   }
 
   @Test

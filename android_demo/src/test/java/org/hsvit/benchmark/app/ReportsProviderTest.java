@@ -19,7 +19,7 @@ import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
 
-/** What others may read of the app's files. */
+/** Which of the app's files others may read. */
 @RunWith(RobolectricTestRunner.class)
 public class ReportsProviderTest {
   private final Context app = RuntimeEnvironment.getApplication();

@@ -27,7 +27,7 @@ import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 
-/** The results screen, of the report that Python's tests read too: a right pair, a wrong one, a failure. */
+/** The results screen, with the report that Python's tests read: a correct pair, a wrong one, a failure. */
 @RunWith(RobolectricTestRunner.class)
 @Config(qualifiers = "w360dp-h760dp-xhdpi")
 public class ResultsActivityTest extends Looks {
@@ -84,7 +84,7 @@ public class ResultsActivityTest extends Looks {
   }
 
   @Test
-  public void aPairSaysWhatWasMeasured() {
+  public void allMeasurementsOfAPairAreShown() {
     ResultsActivity activity = open();
     String asked = "Asked for CPU, 1 thread\n6 alternating blocks of 20 runs";
     assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
@@ -95,13 +95,14 @@ public class ResultsActivityTest extends Looks {
     assertEquals("p99: original 2.20 ms, int8 1.10 ms", row(card, 3));
     assertEquals("Size: original 26 bytes, int8 22 bytes", row(card, 6));
     assertEquals("Accuracy: original 90%, int8 90%", row(card, 7));
-    assertEquals("Answers: original ✓ right, int8 ✓ right", row(card, 8));
-    assertEquals("Same answer to 100% of 10 images", text(card, R.id.agreement));
+    assertEquals("Outputs: original ✓ correct, int8 ✓ correct", row(card, 8));
+    String agreement = "Compared on 10 samples:\nSame class: 100%\nLargest difference: 0.118";
+    assertEquals(agreement, text(card, R.id.agreement));
     assertEquals(View.GONE, card.findViewById(R.id.alarm).getVisibility());
   }
 
   @Test
-  public void chartsSayTheirNumbers() {
+  public void chartsAreDescribedInWords() {
     View card = card(open(), 0);
     assertEquals(
         "Bars. p50: original 2.10 ms, int8 1.05 ms. p90: original 2.18 ms, int8 1.09 ms. "
@@ -113,42 +114,64 @@ public class ResultsActivityTest extends Looks {
   }
 
   @Test
-  public void wrongAnswersAreLoud() {
+  public void wrongOutputsAreMarked() {
     View card = card(open(), 1);
     TextView alarm = card.findViewById(R.id.alarm);
     assertEquals(View.VISIBLE, alarm.getVisibility());
-    assertContains("WRONG ANSWERS on this phone: dynamic.", alarm.getText().toString());
+    assertContains("WRONG OUTPUTS on this phone: dynamic.", alarm.getText().toString());
     assertTrue("a sign beside it", alarm.getCompoundDrawablesRelative()[0] != null);
-    assertEquals("Answers: original ✓ right, dynamic ⚠ WRONG", row(card, 8));
+    assertEquals("Outputs: original ✓ correct, dynamic ⚠ WRONG", row(card, 8));
   }
 
   @Test
-  public void answersThatAreNoNumbersAreWrongWithoutAReferenceToo() throws Exception {
+  public void outputsThatAreNotFiniteAreWrongWithoutAReferenceToo() throws Exception {
     first("models").put("reference", JSONObject.NULL);
     first("warnings").put("code", "not_finite").put("model", "original.tflite");
     View card = card(openChanged(), 0);
-    assertContains("WRONG ANSWERS on this phone: original.", text(card, R.id.alarm));
+    assertContains("WRONG OUTPUTS on this phone: original.", text(card, R.id.alarm));
   }
 
   @Test
-  public void whatIsNotKnownIsSaidToBe() throws Exception {
-    first("models").put("reference", JSONObject.NULL).put("accuracy", JSONObject.NULL);
+  public void tasksWithoutMeasuresShowTheLargestDifference() throws Exception {
+    report.put("task", new JSONObject("{\"name\": \"tensors\", \"metric\": null, \"agreement\": null}"));
+    first("pairs").getJSONObject("agreement").put("max_abs_diff", 0.125).remove("top1_agreement");
+    View card = card(openChanged(), 0);
+    String agreement = "Compared on 10 samples:\nLargest difference: 0.125";
+    assertEquals(agreement, text(card, R.id.agreement));
+    assertEquals("Outputs: original ✓ correct, int8 ✓ correct", row(card, 7));
+  }
+
+  @Test
+  public void measuresOfATaskHaveItsTitles() throws Exception {
+    JSONObject error = new JSONObject("{\"name\": \"e\", \"title\": \"Error\", \"is_share\": false}");
+    error.put("higher_is_better", false);
+    report.put("task", new JSONObject().put("name", "depth").put("metric", error).put("agreement", error));
+    first("models").put("metrics", new JSONObject("{\"e\": 12.345}"));
+    first("pairs").getJSONObject("agreement").put("e", 0.5);
+    View card = card(openChanged(), 0);
+    assertEquals("Error: original 12.3, int8 not known", row(card, 7));
+    assertContains("\nError: 0.5\n", text(card, R.id.agreement));
+  }
+
+  @Test
+  public void unknownValuesAreNamed() throws Exception {
+    first("models").put("reference", JSONObject.NULL).put("metrics", new JSONObject());
     first("pairs").put("agreement", JSONObject.NULL);
     first("pairs").getJSONObject("ratio").put("low", JSONObject.NULL).put("high", JSONObject.NULL);
     first("pairs").getJSONObject("before").put("thermal_status", JSONObject.NULL);
     report.getJSONObject("settings").put("data", JSONObject.NULL);
     View card = card(openChanged(), 0);
-    assertEquals("Answers: original not checked, int8 ✓ right", row(card, 8));
+    assertEquals("Outputs: original not checked, int8 ✓ correct", row(card, 8));
     assertEquals("Accuracy: original not known, int8 90%", row(card, 7));
-    assertEquals("How alike the answers are is not known", text(card, R.id.agreement));
-    assertContains("one block tells nothing of the spread", text(card, R.id.ratio));
-    assertContains("Throttled by heat: not known before, not after", text(card, R.id.states));
+    assertEquals("The outputs were not compared", text(card, R.id.agreement));
+    assertContains("one block gives no interval", text(card, R.id.ratio));
+    assertContains("Thermal throttling: not known before, none after", text(card, R.id.states));
   }
 
   @Test
   public void heatAndBatteryAreThoseOfThePair() {
     String states = text(card(open(), 1), R.id.states);
-    assertEquals("Throttled by heat: lightly before, lightly after\nBattery: 81% before, 81% after", states);
+    assertEquals("Thermal throttling: light before, light after\nBattery: 81% before, 81% after", states);
   }
 
   @Test
@@ -156,23 +179,23 @@ public class ResultsActivityTest extends Looks {
     String text = Screen.text(open());
     int failure = text.indexOf("Not complete\nbroken.tflite: pair broken was not measured");
     int pair = text.indexOf("int8.tflite against original.tflite");
-    int warning = text.indexOf("To keep in mind\ndynamic.tflite: WRONG ANSWERS to 10 of 10 images");
+    int warning = text.indexOf("Warnings\ndynamic.tflite: WRONG OUTPUTS for 10 of 10 samples");
     assertTrue(text, 0 < failure && failure < pair && pair < warning);
   }
 
   @Test
   public void aReportThatCannotBeReadIsNoCrash() throws Exception {
-    Files.write(file.toPath(), "{\"schema_version\": 1, \"too".getBytes());
+    Files.write(file.toPath(), "{\"schema_version\": 2, \"too".getBytes());
     assertContains("This report cannot be shown.", Screen.text(open()));
-    report.put("schema_version", 2);
-    assertContains("schema_version is 2", Screen.text(openChanged()));
     report.put("schema_version", 1);
+    assertContains("its schema_version is 1, this app reads 2", Screen.text(openChanged()));
+    report.put("schema_version", 2);
     first("pairs").put("mobile", "other.tflite");
     assertContains("a pair names other.tflite", Screen.text(openChanged()));
     first("pairs").put("mobile", "int8.tflite");
     String whole = report.toString();
     Files.write(file.toPath(), whole.replace("2.06664", "NaN").getBytes()); // its first sample
-    assertContains("holds NaN", Screen.text(open()));
+    assertContains("it has the number NaN", Screen.text(open()));
     Files.delete(file.toPath());
     ResultsActivity activity = open();
     assertContains("This report cannot be shown.", Screen.text(activity));
@@ -199,7 +222,7 @@ public class ResultsActivityTest extends Looks {
     String text = sent.getStringExtra(Intent.EXTRA_TEXT);
     assertContains("\nint8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508\n", text);
     assertContains("\np50: original 2.10 ms, int8 1.05 ms\n", text);
-    assertContains("\nWRONG ANSWERS on this phone: dynamic.", text);
+    assertContains("\nWRONG OUTPUTS on this phone: dynamic.", text);
     assertContains("pair broken was not measured", text);
   }
 

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** Looks at what an activity shows. */
+/** Reads what an activity shows. */
 final class Screen {
   private Screen() {}
 
@@ -34,7 +34,7 @@ final class Screen {
     }
   }
 
-  /** The first visible view of a type that a condition holds for. */
+  /** The first visible view of a type that meets a condition. */
   static <T extends View> T find(Activity activity, Class<T> type, Predicate<T> condition) {
     for (View view : views(activity)) {
       if (type.isInstance(view) && condition.test(type.cast(view))) {
@@ -44,7 +44,7 @@ final class Screen {
     throw new AssertionError("no such " + type.getSimpleName() + " in: " + text(activity));
   }
 
-  /** The visible text, one view a line. */
+  /** The visible text, one view on each line. */
   static String text(Activity activity) {
     StringBuilder text = new StringBuilder();
     for (View view : views(activity)) {
@@ -55,7 +55,7 @@ final class Screen {
     return text.toString();
   }
 
-  /** Texts that do not fit into their views, or these not into theirs, and those with a broken word. */
+  /** Texts that do not fit into their view, or their view into its parent, and those with a broken word. */
   static List<String> cut(Activity activity) {
     List<String> cut = new ArrayList<>();
     for (View view : views(activity)) {
@@ -76,7 +76,7 @@ final class Screen {
     return text.getHeight() <= room && !shortened;
   }
 
-  /** What is beyond the views that hold it is not drawn. */
+  /** A part outside of the parents is not drawn. */
   private static boolean reachesOut(View view) {
     View inner = view;
     while (inner.getParent() instanceof View) {
@@ -89,7 +89,7 @@ final class Screen {
     return false;
   }
 
-  /** What can be touched, and pictures, of which a screen reader has nothing to say. */
+  /** Buttons, pictures and charts without a text for screen readers. */
   static List<View> unspoken(Activity activity) {
     List<View> unspoken = new ArrayList<>();
     for (View view : views(activity)) {

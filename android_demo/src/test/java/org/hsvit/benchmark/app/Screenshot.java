@@ -8,11 +8,11 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 
-/** What an activity looks like, what is scrolled to too, as {@code target/screenshots/NAME.png}. */
+/** Writes an activity, with its scrolled content, to {@code target/screenshots/NAME.png}. */
 final class Screenshot {
   private Screenshot() {}
 
-  /** Lays the window out as high as its content, at least as the screen, and draws it. */
+  /** Draws the window at the height of its content, or of the screen if that is more. */
   static void take(Activity activity, String name) throws IOException {
     View window = activity.getWindow().getDecorView();
     int width = activity.getResources().getDisplayMetrics().widthPixels;

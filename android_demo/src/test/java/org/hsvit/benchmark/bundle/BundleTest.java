@@ -12,6 +12,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Map;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -21,7 +22,7 @@ import org.junit.rules.TemporaryFolder;
 
 public class BundleTest {
   private static final String[] FIELDS = {
-    "bundle_version", "name", "runtime", "class_names", "images", "models", "pairs"
+    "bundle_version", "task", "name", "runtime", "class_names", "images", "models", "pairs"
   };
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
@@ -67,6 +68,10 @@ public class BundleTest {
   public void allFieldsAreRead() throws Exception {
     Bundle bundle = read(text());
     assertEquals("sums", bundle.name());
+    assertEquals("classification", bundle.task().name);
+    assertEquals("accuracy", bundle.task().metric.name);
+    assertEquals("Same class", bundle.task().agreement.title);
+    assertTrue(bundle.task().agreement.isShare);
     assertEquals("2.16", bundle.runtime());
     assertEquals(List.of("zero", "one", "two"), bundle.classNames());
     assertEquals(10, bundle.images().size());
@@ -81,12 +86,25 @@ public class BundleTest {
     assertArrayEquals(new int[] {1, 4, 4, 1}, model.input.shape);
     assertEquals(Tensor.Type.FLOAT32, model.input.type);
     assertEquals(0, model.input.scale, 0);
-    assertEquals(List.of(0.5), model.mean);
-    assertEquals(List.of(0.25), model.std);
-    assertEquals(3, model.numClasses());
+    assertEquals("image", model.input.name);
+    assertEquals(-2, model.range.low, 0);
+    assertEquals(2, model.range.high, 0);
+    assertEquals("logits", model.output.name);
+    assertArrayEquals(new int[] {1, 3}, model.output.shape);
     assertEquals(10, model.reference.outputs.length);
     assertEquals(0.001, model.reference.maxAbsDiff, 0);
-    assertEquals(0.97, model.accuracy, 0);
+    assertEquals(Map.of("accuracy", 0.97), model.metrics);
+  }
+
+  @Test
+  public void outputsMayHaveMoreAxes() throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.segment();
+    Bundle bundle = read(phone.described.toString());
+    assertEquals("segmentation", bundle.task().name);
+    assertArrayEquals(new int[] {1, 1, 1, 3}, bundle.model("int8.tflite").output.shape);
+    assertEquals(3, bundle.model("int8.tflite").reference.outputs[0].length);
+    assertNull(bundle.images().get(0).label);
   }
 
   @Test
@@ -102,12 +120,14 @@ public class BundleTest {
   }
 
   @Test
-  public void whatNobodyKnowsMayBeNull() throws Exception {
+  public void unknownValuesMayBeNull() throws Exception {
     assertNull(read(changed("images.0.label", "null")).images().get(0).label);
-    assertNull(read(changed("models.0.accuracy", "null")).model("original.tflite").accuracy);
+    assertEquals(Map.of(), read(changed("models.0.metrics", "{}")).model("original.tflite").metrics);
+    Task task = read(changed("task", "{\"name\": \"tensors\"}")).task();
+    assertNull(task.metric);
+    assertNull(task.agreement);
     assertNull(read(changed("models.0.reference", "null")).model("original.tflite").reference);
     assertEquals("int8", read(changed("models.0.preset", "\"int8\"")).model("original.tflite").preset);
-    assertEquals(List.of(0.5), read(changed("models.0.input.mean", "0.5")).model("original.tflite").mean);
   }
 
   @Test
@@ -125,7 +145,14 @@ public class BundleTest {
 
   @Test
   public void aWrongValueIsNamedWithWhatWouldBeRight() throws Exception {
-    assertRefused("bundle_version", "2", "bundle_version is 2, it must be 1");
+    assertRefused(
+        "bundle_version",
+        "1",
+        "bundle_version is 1, it must be 2: make the bundle again with export.bundle");
+    assertRefused("task.name", "null", "task.name is null, it must be a text");
+    assertRefused("task.metric", "7", "task.metric is 7, it must be an object");
+    assertRefused(
+        "task.metric.is_share", "1", "task.metric.is_share is 1, it must be true or false");
     assertRefused("name", "7", "name is 7, it must be a text");
     assertRefused("class_names", "[1]", "class_names[0] is 1, it must be a text");
     assertRefused("images", "{}", "images is {}, it must be a list of objects");
@@ -138,7 +165,11 @@ public class BundleTest {
         "models.1.bytes", "0", "models[1].bytes is 0, it must be an integer from 1 to 2147483647");
     assertRefused(
         "models.1.sha256", "\"12\"", "models[1].sha256 is 12, it must be 64 hexadecimal digits");
-    assertRefused("models.1.accuracy", "1.5", "models[1].accuracy is 1.5, it must be from 0 to 1");
+    assertRefused("models.1.metrics", "0.5", "models[1].metrics is 0.5, it must be an object");
+    assertRefused(
+        "models.1.metrics.accuracy",
+        "null",
+        "models[1].metrics.accuracy is null, it must be a number");
     assertRefused("models.1.title", "null", "models[1].title is null, it must be a text");
   }
 
@@ -159,23 +190,24 @@ public class BundleTest {
     assertRefused(
         "models.1.input.shape",
         "[1, 5, 4, 1]",
-        "models[1].input.shape is [1,5,4,1], it must be as of original.tflite");
+        "models[1].input.shape is [1,5,4,1], it must be the same as that of original.tflite");
+    String range = "it must be two different numbers, those of a black and of a white pixel";
+    assertRefused("models.0.input.range", "[0]", "models[0].input.range is [0], " + range);
+    assertRefused("models.0.input.range", "[1, 1]", "models[0].input.range is [1,1], " + range);
     assertRefused(
-        "models.0.input.pixels", "0", "models[0].input.pixels is 0, it must be true or false");
-    assertRefused(
-        "models.0.input.mean",
-        "[0, 0]",
-        "models[0].input.mean is [0,0], it must be one number or one for each of 1 channels");
-    assertRefused(
-        "models.0.input.std",
-        "[0]",
-        "models[0].input.std is [0], it must be one number or one for each of 1 channels, positive");
+        "models.0.input.range", "null", "models[0].input.range is null, it must be a list of numbers");
+    assertRefused("models.0.input.name", "1", "models[0].input.name is 1, it must be a text");
     assertRefused(
         "models.0.input.scale", "-1", "models[0].input.scale is -1, it must be positive, or null");
     assertRefused(
         "models.0.output.shape",
         "[1, 4]",
-        "models[0].output.shape is [1,4], it must be [1, 3], one for each of class_names");
+        "models[0].output.shape is [1,4], it must be [1, ..., 3], one for each of class_names");
+    String ranks = "it must be [1, ...] with 2 to 4 axes";
+    assertRefused("models.0.output.shape", "[1]", "models[0].output.shape is [1], " + ranks);
+    assertRefused(
+        "models.0.output.shape", "[1, 1, 1, 1, 3]", "models[0].output.shape is [1,1,1,1,3], " + ranks);
+    assertRefused("models.0.output.shape", "[2, 3]", "models[0].output.shape is [2,3], " + ranks);
     assertRefused(
         "models.0.output", "[]", "models[0].output is [], it must be an object");
   }
@@ -185,7 +217,7 @@ public class BundleTest {
     assertRefused(
         "models.0.reference.outputs",
         "[[1, 2, 3]]",
-        "models[0].reference.outputs is [[1,2,3]], it must be 10 lists, one an image, of 3 numbers");
+        "models[0].reference.outputs is [[1,2,3]], it must be 10 lists, one for each image, of 3 numbers");
     assertRefused(
         "models.0.reference.outputs.2",
         "[1, 2, true]",
@@ -208,17 +240,17 @@ public class BundleTest {
         "pairs[0].mobile is other.tflite, it must be one of models: "
             + "original.tflite, int8.tflite, dynamic.tflite");
     assertRefused(
-        "pairs.1.name", "\"int8\"", "pairs[1].name is int8, it must be not empty and named once");
+        "pairs.1.name", "\"int8\"", "pairs[1].name is int8, it must be unique and not empty");
     assertRefused("pairs", "[]", "pairs is [], it must be at least one pair");
     assertRefused(
         "models.1.file",
         "\"original.tflite\"",
-        "models[1].file is original.tflite, it must be named once");
+        "models[1].file is original.tflite, it must be unique");
   }
 
   @Test
   public void noFileIsOutsideOfTheBundle() throws Exception {
-    String right = "it must be the name of a file within the bundle";
+    String right = "it must be the name of a file in the bundle";
     assertRefused("images.0.file", "\"/etc/x\"", "images[0].file is /etc/x, " + right);
     assertRefused("images.0.file", "\"../x\"", "images[0].file is ../x, " + right);
     assertRefused("images.0.file", "\"\"", "images[0].file is , " + right);

@@ -27,7 +27,7 @@ import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.GraphicsMode;
 
-/** Pictures and photos that Python made, with what it makes of them. */
+/** Pictures and photos, with the pixels that Python computed. */
 @RunWith(RobolectricTestRunner.class)
 @GraphicsMode(GraphicsMode.Mode.NATIVE)
 public class BitmapsTest {
@@ -86,7 +86,7 @@ public class BitmapsTest {
     for (int i = 0; i < cases.length(); i++) {
       JSONObject given = cases.getJSONObject(i);
       int[] wanted = integers(given.getJSONArray("wanted"));
-      JSONObject input = Json.object("dtype", "float32", "pixels", true, "mean", 0, "std", 1);
+      JSONObject input = Json.object("dtype", "float32", "range", new int[] {0, 255});
       ModelFile model = ModelFiles.taking(input, wanted[0], wanted[1], wanted[2]);
       serve(Base64.getDecoder().decode(given.getString("png")));
       Bitmap bitmap = Bitmaps.load(resolver, PHOTO, 1000);

@@ -55,7 +55,7 @@ public class DeviceTest {
   }
 
   @Test
-  public void whatAnOldAndroidDoesNotTellIsNull() {
+  public void whatAnOldAndroidDoesNotKnowIsNull() {
     ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     shadowOf(battery).setIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY, Integer.MIN_VALUE);
     State state = DeviceState.read(context);
@@ -98,7 +98,7 @@ public class DeviceTest {
   }
 
   @Test
-  public void anAndroidWithoutNnApiIsToldSo() throws Exception {
+  public void anAndroidWithoutNnApiIsRefused() throws Exception {
     ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     FakePhone phone = new FakePhone();
     Settings settings = new Settings(1, 1, 1, 0, 0, Accelerator.NPU);

@@ -10,7 +10,7 @@ import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
 import org.tensorflow.lite.Tensor;
 
-/** Stands in for TensorFlow Lite's interpreter: it sums every third number, as models of FakePhone do. */
+/** Replaces TensorFlow Lite's interpreter: it sums every third number, as models of FakePhone do. */
 final class FakeInterpreter implements LoadedModel.Engine {
   int[] inputShape = {1, 4, 4, 1};
   DataType inputType = DataType.FLOAT32;
@@ -18,12 +18,13 @@ final class FakeInterpreter implements LoadedModel.Engine {
   int inputs = 1;
   int[] outputShape = {1, 3};
 
-  /** What the runtime says against loading a model, or against running it. */
+  /** The runtime's error when it loads a model; null for none. */
   String refusal;
 
+  /** The runtime's error when it runs a model; null for none. */
   String failure;
 
-  /** What happened: start with its threads, run, close. */
+  /** All calls: start with its threads, run, close. */
   final List<String> log = new ArrayList<>();
 
   @Override
@@ -32,19 +33,19 @@ final class FakeInterpreter implements LoadedModel.Engine {
       throw new IllegalArgumentException(refusal);
     }
     log.add("start " + model.capacity() + " " + options.getNumThreads() + " " + options.getUseXNNPACK());
-    return fake(InterpreterApi.class, this::answer);
+    return fake(InterpreterApi.class, this::call);
   }
 
-  private Object answer(String method, Object[] arguments) {
+  private Object call(String method, Object[] arguments) {
     switch (method) {
       case "getInputTensorCount":
         return inputs;
       case "getOutputTensorCount":
         return 1;
       case "getInputTensor":
-        return tensor(inputShape, inputType, inputGrid);
+        return tensor("image", inputShape, inputType, inputGrid);
       case "getOutputTensor":
-        return tensor(outputShape, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
+        return tensor("logits", outputShape, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
       case "run":
         run((ByteBuffer) arguments[0], (ByteBuffer) arguments[1]);
         return null;
@@ -68,11 +69,13 @@ final class FakeInterpreter implements LoadedModel.Engine {
     log.add("run");
   }
 
-  private static Tensor tensor(int[] shape, DataType type, Tensor.QuantizationParams grid) {
+  private static Tensor tensor(String name, int[] shape, DataType type, Tensor.QuantizationParams grid) {
     return fake(
         Tensor.class,
         (method, arguments) -> {
           switch (method) {
+            case "name":
+              return name;
             case "shape":
               return shape;
             case "dataType":
@@ -85,15 +88,15 @@ final class FakeInterpreter implements LoadedModel.Engine {
         });
   }
 
-  private interface Answers {
-    Object to(String method, Object[] arguments);
+  private interface Calls {
+    Object answer(String method, Object[] arguments);
   }
 
-  private static <T> T fake(Class<T> type, Answers answers) {
+  private static <T> T fake(Class<T> type, Calls calls) {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(),
             new Class<?>[] {type},
-            (self, method, arguments) -> answers.to(method.getName(), arguments)));
+            (self, method, arguments) -> calls.answer(method.getName(), arguments)));
   }
 }

@@ -15,6 +15,7 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.FakePhone;
@@ -54,7 +55,7 @@ public class TfLiteRunnerTest {
   }
 
   @Test
-  public void modelsAnswerEveryTimeAnew() throws Exception {
+  public void everyRunGivesTheOutputOfItsInput() throws Exception {
     try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
       for (int i = 0; i < 3; i++) {
         ByteBuffer input =
@@ -100,19 +101,20 @@ public class TfLiteRunnerTest {
   public void tensorsThatAreNotThoseOfTheBundleAreRefused() {
     interpreter.outputShape = new int[] {1, 4};
     assertEquals(
-        "original.tflite gives float32 [1, 4], bundle.json says float32 [1, 3]", refusal());
+        "original.tflite has the output float32 [1, 4], bundle.json says float32 [1, 3]", refusal());
     interpreter.inputShape = new int[] {1, 8, 8, 1};
     assertEquals(
-        "original.tflite takes float32 [1, 8, 8, 1], bundle.json says float32 [1, 4, 4, 1]", refusal());
+        "original.tflite has the input float32 [1, 8, 8, 1], bundle.json says float32 [1, 4, 4, 1]",
+        refusal());
     interpreter.inputShape = new int[] {1, 4, 4, 1};
     interpreter.inputType = DataType.INT8;
     interpreter.inputGrid = new Tensor.QuantizationParams(0.5f, -3);
     assertEquals(
-        "original.tflite takes int8 [1, 4, 4, 1] of scale 0.5, zero point -3, "
+        "original.tflite has the input int8 [1, 4, 4, 1] of scale 0.5, zero point -3, "
             + "bundle.json says float32 [1, 4, 4, 1]",
         refusal());
     interpreter.inputType = DataType.INT64;
-    assertEquals("original.tflite takes int64, which this app does not know", refusal());
+    assertEquals("original.tflite has an input of int64, which this app does not support", refusal());
     interpreter.inputs = 2;
     assertEquals("original.tflite must have one input, it has 2", refusal());
     assertEquals("close", interpreter.log.get(interpreter.log.size() - 1));
@@ -139,7 +141,8 @@ public class TfLiteRunnerTest {
     for (String file : files) {
       Files.write(new File(folder.getRoot(), file).toPath(), file.getBytes("UTF-8"));
     }
-    return AddedModels.describe(folder.getRoot(), List.of(files), interpreter);
+    InputRange range = new InputRange(-1, 1);
+    return AddedModels.describe(folder.getRoot(), List.of(files), range, interpreter);
   }
 
   @Test
@@ -153,13 +156,28 @@ public class TfLiteRunnerTest {
     assertEquals("c.tflite", added.pair("c.tflite").mobile.file);
     ModelFile described = added.model("b.tflite");
     assertEquals(4, described.width());
-    assertEquals(3, described.numClasses());
+    assertEquals("image", described.input.name);
+    assertArrayEquals(new int[] {1, 3}, described.output.shape);
     assertEquals(0.0125f, described.input.scale, 0);
     assertEquals(-7, described.input.zeroPoint);
-    assertFalse(described.pixels);
+    assertEquals(-1, described.range.low, 0);
+    assertEquals(1, described.range.high, 0);
+    assertTrue(added.task().isClassification());
+    assertEquals(0, described.metrics.size());
     assertNull(described.reference);
     assertTrue(added.images().isEmpty());
     Contents.check(described, added.source());
+  }
+
+  @Test
+  public void addedModelsOfOtherShapesDoNotClassify() throws Exception {
+    interpreter.outputShape = new int[] {1, 1};
+    assertEquals("tensors", add("a.tflite").task().name);
+    interpreter.outputShape = new int[] {1, 4, 4, 3};
+    Bundle added = add("a.tflite");
+    assertEquals("tensors", added.task().name);
+    assertNull(added.task().metric);
+    assertEquals(48, added.model("a.tflite").output.elements());
   }
 
   @Test
@@ -170,7 +188,7 @@ public class TfLiteRunnerTest {
   }
 
   @Test
-  public void whatIsNoImageClassifierIsNotAdded() {
+  public void modelsThatTakeNoImagesAreNotAdded() {
     interpreter.inputShape = new int[] {1, 10};
     BundleException error = assertThrows(BundleException.class, () -> add("a.tflite"));
     assertTrue(

@@ -11,6 +11,7 @@ import static org.junit.Assert.assertTrue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -22,7 +23,7 @@ public class BenchmarkTest {
   private final FakePhone phone = new FakePhone();
   private final List<String> progress = new ArrayList<>();
 
-  /** Ends the measuring after so many runs. */
+  /** Cancels after a number of runs. */
   private final class Patience implements Listener {
     private final int runs;
 
@@ -61,15 +62,15 @@ public class BenchmarkTest {
             block("original"), block("int8"),
             block("int8"), block("original"),
             block("original"), block("int8"));
-    List<String> answers = new ArrayList<>();
+    List<String> outputs = new ArrayList<>();
     for (String model : List.of("original", "int8")) {
       for (int i = 0; i < 10; i++) {
-        answers.add("run " + model + ".tflite");
+        outputs.add("run " + model + ".tflite");
       }
     }
     String closing = "close int8.tflite, close original.tflite";
     assertEquals(
-        String.join(", ", loading, blocks, String.join(", ", answers), closing),
+        String.join(", ", loading, blocks, String.join(", ", outputs), closing),
         String.join(", ", phone.log));
     assertEquals(List.of("1/6", "2/6", "3/6", "4/6", "5/6", "6/6"), progress);
     assertEquals(3, result.mobile.blocksMs.length);
@@ -99,7 +100,7 @@ public class BenchmarkTest {
   }
 
   @Test
-  public void eightPicturesAreShownInTurn() throws Exception {
+  public void eightPicturesTakeTurns() throws Exception {
     PairResult result = measure("int8", new Settings(1, 1, 20, 0, 0, Accelerator.CPU));
     List<Float> first = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -121,27 +122,38 @@ public class BenchmarkTest {
   }
 
   @Test
-  public void answersAreCheckedAgainstReferencesLabelsAndEachOther() throws Exception {
+  public void outputsAreComparedWithReferencesLabelsAndEachOther() throws Exception {
     PairResult result = measure("int8", FEW);
     assertTrue(result.original.reference.isRight());
     assertTrue(result.mobile.reference.isRight());
-    assertEquals(10, result.mobile.reference.images);
+    assertEquals(10, result.mobile.reference.samples);
     assertEquals(0.001, result.mobile.reference.limit, 0);
     assertEquals("keras 3.15.0", result.mobile.reference.runtime);
     assertFalse(result.mobile.isWrong());
-    assertEquals(0.9, result.original.accuracy, 0); // one label is another
-    assertEquals(10, result.agreement.images);
+    assertEquals(Map.of("accuracy", 0.9), result.original.metrics); // one label is wrong
+    assertEquals(10, result.agreement.samples);
+    assertTrue(result.agreement.sameClass > 0.8);
     assertEquals(0.125, result.agreement.maxAbsDiff, 0.06); // sums are rounded to quarters
     assertNotEquals(1, result.agreement.cosine, 0);
   }
 
   @Test
-  public void aWrongAnswerMakesAModelWrong() throws Exception {
+  public void outputsOfOtherTasksAreComparedAsNumbersOnly() throws Exception {
+    phone.segment();
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.mobile.reference.isRight());
+    assertEquals(0.125, result.agreement.maxAbsDiff, 0.06);
+    assertNull(result.agreement.sameClass);
+    assertEquals(Map.of(), result.mobile.metrics);
+  }
+
+  @Test
+  public void aWrongOutputMakesAModelWrong() throws Exception {
     phone.offsets.put(FakePhone.INT8, 0.25f);
     PairResult result = measure("int8", FEW);
     assertTrue(result.original.reference.isRight());
     assertFalse(result.mobile.reference.isRight());
-    assertEquals(10, result.mobile.reference.wrongImages);
+    assertEquals(10, result.mobile.reference.wrongSamples);
     assertEquals(0.25, result.mobile.reference.maxAbsDiff, 1e-6);
     assertTrue(result.mobile.isWrong());
   }
@@ -157,14 +169,14 @@ public class BenchmarkTest {
   }
 
   @Test
-  public void answersThatAreNotFiniteAreWrongAndNotCompared() throws Exception {
+  public void outputsThatAreNotFiniteAreWrongAndNotCompared() throws Exception {
     phone.offsets.put(FakePhone.INT8, Float.NaN);
     PairResult result = measure("int8", FEW);
     assertEquals(10, result.mobile.notFinite);
-    assertEquals(10, result.mobile.reference.wrongImages);
+    assertEquals(10, result.mobile.reference.wrongSamples);
     assertNull(result.mobile.reference.maxAbsDiff);
     assertNull(result.agreement);
-    assertEquals(0, result.mobile.accuracy, 0);
+    assertEquals(Map.of("accuracy", 0.0), result.mobile.metrics);
     phone.offsets.put(FakePhone.INT8, Float.POSITIVE_INFINITY);
     assertNull(measure("int8", FEW).mobile.reference.maxAbsDiff);
   }
@@ -186,7 +198,7 @@ public class BenchmarkTest {
     PairResult result = measure("int8", FEW);
     assertNull(result.agreement);
     assertNull(result.mobile.reference);
-    assertNull(result.mobile.accuracy);
+    assertEquals(Map.of(), result.mobile.metrics);
     assertEquals(6, result.mobile.latency.count);
   }
 
@@ -199,7 +211,7 @@ public class BenchmarkTest {
   @Test
   public void cancellingEndsWithinOneRun() throws Exception {
     Benchmark benchmark = phone.benchmark();
-    for (int runs : new int[] {0, 1, 4, 13, 25}) { // first, warm-up, timed, and answering
+    for (int runs : new int[] {0, 1, 4, 13, 25}) { // first, warm-up, timed, and on the images
       phone.log.clear();
       assertThrows(
           CancelledException.class,
@@ -259,37 +271,37 @@ public class BenchmarkTest {
   }
 
   @Test
-  public void classifyingNamesTheLikeliestClasses() throws Exception {
+  public void classifyingNamesTheMostLikelyClasses() throws Exception {
     Bundle bundle = phone.bundle();
     Picture picture = phone.decode(phone.open("images/1.png"), 1);
     try (Classifier classifier =
         Classifier.open(bundle, bundle.model(FakePhone.ORIGINAL), phone, Settings.DEFAULT)) {
-      Classifier.Answer answer = classifier.classify(picture, 2);
-      assertEquals(2, answer.top.size());
-      assertTrue(answer.milliseconds >= 0);
-      Prediction best = answer.top.get(0);
+      Classifier.Result result = classifier.classify(picture, 2);
+      assertEquals(2, result.top.size());
+      assertTrue(result.milliseconds >= 0);
+      Prediction best = result.top.get(0);
       assertEquals((int) bundle.images().get(1).label, best.index);
       assertEquals(bundle.classNames().get(best.index), best.label);
-      assertTrue(best.output > answer.top.get(1).output);
-      double shares = classifier.classify(picture, 5).top.stream().mapToDouble(p -> p.share).sum();
-      assertEquals(1, shares, 1e-9);
-      double odds = best.share / answer.top.get(1).share;
-      assertEquals(Math.exp(best.output - answer.top.get(1).output), odds, 1e-6 * odds);
+      assertTrue(best.output > result.top.get(1).output);
+      double sum = classifier.classify(picture, 5).top.stream().mapToDouble(p -> p.probability).sum();
+      assertEquals(1, sum, 1e-9);
+      double odds = best.probability / result.top.get(1).probability;
+      assertEquals(Math.exp(best.output - result.top.get(1).output), odds, 1e-6 * odds);
     }
     assertEquals("close original.tflite", phone.log.get(phone.log.size() - 1));
   }
 
   @Test
-  public void sharesAreSoftmaxOfLogitsAndSharesThemselves() {
+  public void probabilitiesAreTheSoftmaxOfLogits() {
     double e = Math.E;
     assertArrayEquals(
         new double[] {1 / (1 + e + e * e), e / (1 + e + e * e), e * e / (1 + e + e * e)},
-        Classifier.shares(new float[] {500, 501, 502}),
+        Classifier.probabilities(new float[] {500, 501, 502}),
         1e-12);
     assertArrayEquals(
-        new double[] {0.25, 0.5, 0.25}, Classifier.shares(new float[] {0.25f, 0.5f, 0.25f}), 0);
-    assertEquals(0.5, Classifier.shares(new float[] {0.5f, 0.5f, 0.02f})[0], 0.01); // rounded
-    assertTrue(Classifier.shares(new float[] {-1, 2})[1] < 1); // the sum is 1, but logits
+        new double[] {0.25, 0.5, 0.25}, Classifier.probabilities(new float[] {0.25f, 0.5f, 0.25f}), 0);
+    assertEquals(0.5, Classifier.probabilities(new float[] {0.5f, 0.5f, 0.02f})[0], 0.01); // rounded
+    assertTrue(Classifier.probabilities(new float[] {-1, 2})[1] < 1); // the sum is 1, but they are logits
   }
 
   @Test
@@ -301,7 +313,7 @@ public class BenchmarkTest {
         Classifier.open(bundle, bundle.model(FakePhone.INT8), phone, Settings.DEFAULT)) {
       ModelException error =
           assertThrows(ModelException.class, () -> classifier.classify(picture, 5));
-      assertEquals("int8.tflite answers with NaN or infinity", error.getMessage());
+      assertEquals("int8.tflite gives NaN or infinity", error.getMessage());
     }
     phone.files.get(FakePhone.INT8)[0] = 'C';
     assertThrows(

@@ -13,15 +13,21 @@ import java.util.Random;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.InputRange;
+import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.bundle.Task;
+import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.JsonParts;
+import org.json.JSONArray;
 import org.json.JSONObject;
 
 /**
- * A phone without Android: models are arithmetic, time passes as it is told to, and all is written down.
+ * A phone without Android: models are arithmetic, its clock is simulated, and all calls are logged.
  *
- * <p>Its bundle has ten gray pictures of 4 x 4 and 3 classes. A model of it sums every third value; {@code
- * int8.tflite} rounds the sums, {@code dynamic.tflite} is what a phone gets wrong.
+ * <p>Its bundle has ten gray pictures of 4 x 4 and 3 classes. Each model sums every third value; {@code
+ * int8.tflite} rounds the sums, {@code dynamic.tflite} is the one that tests make wrong.
  */
 public final class FakePhone implements BundleSource, RunnerFactory, PictureDecoder, Machine {
   public static final String ORIGINAL = "original.tflite";
@@ -31,28 +37,28 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   private static final int SIDE = 4;
   private static final int CLASSES = 3;
 
-  /** What the bundle's files hold. */
+  /** Contents of the bundle's files. */
   public final Map<String, byte[]> files = new HashMap<>();
 
-  /** What bundle.json says, to be changed before {@link #bundle()}. */
+  /** Content of bundle.json, which tests change before {@link #bundle()}. */
   public final JSONObject described;
 
-  /** What happened: {@code open FILE}, {@code run FILE}, {@code sleep MS}, {@code close FILE}. */
+  /** All calls: {@code open FILE}, {@code run FILE}, {@code sleep MS}, {@code close FILE}. */
   public final List<String> log = new ArrayList<>();
 
-  /** The first number of every picture that a model was shown. */
+  /** The first number of the input of each run. */
   public final List<Float> shown = new ArrayList<>();
 
-  /** Added to the outputs of a model on this phone. */
+  /** Added to the first output of a model on this phone. */
   public final Map<String, Float> offsets = new HashMap<>();
 
   public int thermalStatus;
   public boolean powerSave;
 
-  /** A run takes up to this share longer than it must. */
+  /** A run takes up to this share longer than the fastest. */
   public double jitter = 0.1;
 
-  /** CPU time that passes in a run over time that passes. */
+  /** CPU time of a run divided by its elapsed time. */
   public double busyCores = 1;
 
   private final Random noise = new Random(0);
@@ -69,7 +75,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
       String file = "images/" + i + ".png";
       files.put(file, pixels);
       pictures.add(pixels);
-      float[] right = answer(ORIGINAL, values(pixels));
+      float[] right = output(ORIGINAL, values(pixels));
       int label = i == 0 ? (Statistics.argmax(right) + 1) % CLASSES : Statistics.argmax(right);
       images.add(Json.object("file", file, "label", label));
     }
@@ -80,7 +86,8 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     }
     described =
         Json.object(
-            "bundle_version", 1,
+            "bundle_version", 2,
+            "task", JsonParts.task(Task.classification()),
             "name", "sums",
             "runtime", "2.16",
             "class_names", List.of("zero", "one", "two"),
@@ -94,9 +101,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   }
 
   private JSONObject model(String file, List<byte[]> pictures) {
-    float[][] answers = new float[pictures.size()][];
-    for (int i = 0; i < answers.length; i++) {
-      answers[i] = answer(file, values(pictures.get(i)));
+    float[][] outputs = new float[pictures.size()][];
+    for (int i = 0; i < outputs.length; i++) {
+      outputs[i] = output(file, values(pictures.get(i)));
     }
     return Json.object(
         "file", file,
@@ -105,31 +112,26 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
         "bytes", files.get(file).length,
         "sha256", Contents.sha256(files.get(file)),
         "input",
-            Json.object(
-                "shape", List.of(1, SIDE, SIDE, 1),
-                "dtype", "float32",
-                "pixels", false,
-                "mean", List.of(0.5),
-                "std", List.of(0.25),
-                "scale", null,
-                "zero_point", null),
+            JsonParts.input(
+                new Tensor("image", new int[] {1, SIDE, SIDE, 1}, Tensor.Type.FLOAT32, 0, 0),
+                new InputRange(-2, 2)),
         "output",
-            Json.object(
-                "shape", List.of(1, CLASSES), "dtype", "float32", "scale", null, "zero_point", null),
+            JsonParts.tensor(
+                new Tensor("logits", new int[] {1, CLASSES}, Tensor.Type.FLOAT32, 0, 0)),
         "reference",
-            Json.object("outputs", answers, "max_abs_diff", 0.001, "runtime", "keras 3.15.0"),
-        "accuracy", 0.97);
+            Json.object("outputs", outputs, "max_abs_diff", 0.001, "runtime", "keras 3.15.0"),
+        "metrics", Json.object("accuracy", 0.97));
   }
 
   private static float[] values(byte[] pixels) {
     float[] values = new float[pixels.length];
     for (int i = 0; i < values.length; i++) {
-      values[i] = ((pixels[i] & 255) * (float) (1 / 255.0) - 0.5f) / 0.25f;
+      values[i] = -2 + (pixels[i] & 255) * (float) (4 / 255.0);
     }
     return values;
   }
 
-  private static float[] answer(String file, float[] values) {
+  private static float[] output(String file, float[] values) {
     float[] sums = new float[CLASSES];
     for (int i = 0; i < values.length; i++) {
       sums[i % CLASSES] += values[i];
@@ -140,7 +142,22 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     return sums;
   }
 
-  /** The bundle as {@link #described} says now. */
+  /** Turns the bundle into one of another task, whose outputs are classes of a single pixel. */
+  public void segment() throws Exception {
+    Measure metric = new Measure("mean_iou", "Mean IoU", true, true);
+    Measure agreement = new Measure("pixel_agreement", "Same class of a pixel", true, true);
+    described.put("task", JsonParts.task(new Task("segmentation", metric, agreement)));
+    for (int i = 0; i < IMAGES; i++) {
+      described.getJSONArray("images").getJSONObject(i).put("label", JSONObject.NULL);
+    }
+    JSONArray models = described.getJSONArray("models");
+    for (int i = 0; i < models.length(); i++) {
+      JSONArray shape = new JSONArray(List.of(1, 1, 1, CLASSES));
+      models.getJSONObject(i).put("metrics", new JSONObject()).getJSONObject("output").put("shape", shape);
+    }
+  }
+
+  /** The bundle that {@link #described} describes. */
   public Bundle bundle() throws IOException {
     files.put("bundle.json", described.toString().getBytes());
     return Bundle.read(this);
@@ -217,9 +234,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
       float[] values = new float[input.capacity() / 4];
       input.duplicate().order(input.order()).asFloatBuffer().get(values);
       shown.add(values[0]);
-      float[] answer = answer(file, values);
-      answer[0] += offsets.getOrDefault(file, 0f);
-      return answer;
+      float[] output = output(file, values);
+      output[0] += offsets.getOrDefault(file, 0f);
+      return output;
     }
 
     @Override

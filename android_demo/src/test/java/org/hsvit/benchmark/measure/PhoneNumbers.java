@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** What Python computes of the same samples: {@code tests/export/data/phone_numbers.json}. */
+/** Numbers that Python computed: {@code tests/export/data/phone_numbers.json}. */
 final class PhoneNumbers {
   private PhoneNumbers() {}
 
@@ -27,16 +27,16 @@ final class PhoneNumbers {
     return blocks;
   }
 
-  static float[][] answers(JSONArray rows) throws Exception {
+  static float[][] outputs(JSONArray rows) throws Exception {
     double[][] values = blocks(rows);
-    float[][] answers = new float[values.length][];
+    float[][] outputs = new float[values.length][];
     for (int i = 0; i < values.length; i++) {
-      answers[i] = new float[values[i].length];
+      outputs[i] = new float[values[i].length];
       for (int j = 0; j < values[i].length; j++) {
-        answers[i][j] = (float) values[i][j];
+        outputs[i][j] = (float) values[i][j];
       }
     }
-    return answers;
+    return outputs;
   }
 
   static byte[] bytes(JSONArray values) throws Exception {

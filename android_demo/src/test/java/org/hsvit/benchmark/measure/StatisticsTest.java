@@ -61,10 +61,11 @@ public class StatisticsTest {
     JSONObject expected = given.getJSONObject("agreement");
     Agreement agreement =
         Statistics.agreement(
-            PhoneNumbers.answers(given.getJSONArray("expected")),
-            PhoneNumbers.answers(given.getJSONArray("answers")));
-    assertEquals(expected.getInt("images"), agreement.images);
-    assertEquals(expected.getDouble("top1_agreement"), agreement.top1Agreement, EXACT);
+            PhoneNumbers.outputs(given.getJSONArray("expected")),
+            PhoneNumbers.outputs(given.getJSONArray("outputs")),
+            true);
+    assertEquals(expected.getInt("samples"), agreement.samples);
+    assertEquals(expected.getDouble("top1_agreement"), agreement.sameClass, EXACT);
     assertEquals(expected.getDouble("max_abs_diff"), agreement.maxAbsDiff, EXACT);
     assertEquals(expected.getDouble("cosine"), agreement.cosine, SUMMED);
   }
@@ -93,10 +94,10 @@ public class StatisticsTest {
   }
 
   @Test
-  public void zeroAnswersAreAlikeOnlyToEachOther() {
+  public void cosineOfZeros() {
     float[][] zeros = {{0, 0}};
-    assertEquals(1, Statistics.agreement(zeros, zeros).cosine, EXACT);
-    assertEquals(0, Statistics.agreement(zeros, new float[][] {{0, 1}}).cosine, EXACT);
+    assertEquals(1, Statistics.agreement(zeros, zeros, false).cosine, EXACT);
+    assertEquals(0, Statistics.agreement(zeros, new float[][] {{0, 1}}, false).cosine, EXACT);
   }
 
   @Test

@@ -33,7 +33,7 @@ public class ReportWriterTest {
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
-  /** A run with all that can go wrong: a right pair, one with wrong answers, one that is not measured. */
+  /** A run of a correct pair, a pair with wrong outputs, and a pair that cannot be measured. */
   private static Session.Outcome eventfulRun(File file) throws Exception {
     FakePhone phone = new FakePhone();
     phone.offsets.put(FakePhone.DYNAMIC, 0.25f);
@@ -56,8 +56,8 @@ public class ReportWriterTest {
   }
 
   /**
-   * The report that Python's tests read: {@code tests/export/data/phone_report.json}. A change that is meant
-   * is copied there from target/.
+   * The report that Python's tests read: {@code tests/export/data/phone_report.json}. After an intended
+   * change, copy it there from target/.
    */
   @Test
   public void theReportIsTheOneThatPythonReads() throws Exception {
@@ -69,7 +69,7 @@ public class ReportWriterTest {
         new String(Files.readAllBytes(made.toPath()), StandardCharsets.UTF_8));
   }
 
-  /** In some languages a phone's numbers have other digits, and an I is no small i. */
+  /** Some languages have other digits, or another lower case of I. */
   @Test
   public void theReportIsTheSameInEveryLanguage() throws Exception {
     Report report = eventfulRun(folder.newFile("r.json")).report;
@@ -84,6 +84,29 @@ public class ReportWriterTest {
     } finally {
       Locale.setDefault(before);
     }
+  }
+
+  @Test
+  public void aReportNamesItsTask() throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.segment();
+    Benchmark benchmark = phone.benchmark();
+    Settings few = new Settings(1, 2, 3, 0, 0, Accelerator.CPU);
+    Report report =
+        new Session(benchmark, SessionTest.DEVICE, folder.newFile("s.json"))
+            .run(benchmark.bundle().pairs(), few, PATIENT, () -> "", unused -> {})
+            .report;
+    JSONObject json = ReportWriter.toJson(report);
+    assertEquals("segmentation", json.getJSONObject("task").getString("name"));
+    JSONObject metric = json.getJSONObject("task").getJSONObject("metric");
+    assertEquals("mean_iou", metric.getString("name"));
+    assertTrue(metric.getBoolean("higher_is_better"));
+    JSONObject agreement = json.getJSONArray("pairs").getJSONObject(0).getJSONObject("agreement");
+    assertEquals(3, agreement.length());
+    assertEquals(10, agreement.getInt("samples"));
+    JSONObject model = json.getJSONArray("models").getJSONObject(0);
+    assertEquals(0, model.getJSONObject("metrics").length());
+    assertEquals("[1,1,1,3]", model.getJSONArray("outputs").getJSONObject(0).get("shape").toString());
   }
 
   @Test

@@ -16,35 +16,35 @@ import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Picture;
 import org.hsvit.benchmark.measure.Settings;
 
-/** Shows a picture to both models of a pair. Not for the main thread. */
-final class Looking {
+/** Classifies a picture with both models of a pair. Not for the main thread. */
+final class PairClassifier {
   private static final int TOP = 5;
-  private static final int SHOWN = 512; // least side of a photo on the screen, pixels
+  private static final int LEAST_SIDE = 512; // of a photo on the screen, pixels
 
-  /** What one model says. */
-  static final class Said {
-    /** Null if the model cannot be run. */
-    final Classifier.Answer answer;
+  /** The result of one model. */
+  static final class Outcome {
+    /** Null if the model could not be run. */
+    final Classifier.Result result;
 
-    /** Why it cannot; null if it can. */
+    /** Why it could not be run; null if it was. */
     final String problem;
 
-    private Said(Classifier.Answer answer, String problem) {
-      this.answer = answer;
+    private Outcome(Classifier.Result result, String problem) {
+      this.result = result;
       this.problem = problem;
     }
   }
 
-  /** A picture, and what both models say of it. */
-  static final class Result {
+  /** A picture, and the results of both models. */
+  static final class Comparison {
     final Bitmap picture;
-    final Said original;
-    final Said mobile;
+    final Outcome original;
+    final Outcome mobile;
 
-    /** Why there is no picture, and nothing said; null if there is one. */
+    /** Why the picture could not be read; null if it was. */
     final String problem;
 
-    private Result(Bitmap picture, Said original, Said mobile, String problem) {
+    private Comparison(Bitmap picture, Outcome original, Outcome mobile, String problem) {
       this.picture = picture;
       this.original = original;
       this.mobile = mobile;
@@ -52,7 +52,7 @@ final class Looking {
     }
   }
 
-  /** A picture of the size that a model takes. */
+  /** Gives the picture in the size that a model takes. */
   private interface Fitting {
     Picture to(ModelFile model) throws IOException;
   }
@@ -62,15 +62,15 @@ final class Looking {
   private final Bundle bundle;
   private final Pair pair;
 
-  Looking(Context context, Phone phone, Bundle bundle, Pair pair) {
+  PairClassifier(Context context, Phone phone, Bundle bundle, Pair pair) {
     this.context = context;
     this.phone = phone;
     this.bundle = bundle;
     this.pair = pair;
   }
 
-  /** At an image of the bundle. */
-  Result at(LabeledImage image) {
+  /** Classifies an image of the bundle. */
+  Comparison classify(LabeledImage image) {
     Fitting fitting =
         model -> {
           try (InputStream stream = bundle.source().open(image.file)) {
@@ -84,9 +84,9 @@ final class Looking {
     }
   }
 
-  /** At a photo of the user's. */
-  Result at(Uri photo) {
-    int least = Math.max(SHOWN, Math.max(pair.original.height(), pair.original.width()));
+  /** Classifies a photo of the user. */
+  Comparison classify(Uri photo) {
+    int least = Math.max(LEAST_SIDE, Math.max(pair.original.height(), pair.original.width()));
     try {
       Bitmap bitmap = Bitmaps.load(context.getContentResolver(), photo, least);
       return both(bitmap, model -> Bitmaps.fit(bitmap, model));
@@ -95,22 +95,22 @@ final class Looking {
     }
   }
 
-  private Result unreadable(IOException error) {
+  private Comparison unreadable(IOException error) {
     String problem = context.getString(R.string.classify_unreadable, error.getMessage());
-    return new Result(null, null, null, problem);
+    return new Comparison(null, null, null, problem);
   }
 
-  private Result both(Bitmap picture, Fitting fitting) throws IOException {
-    Said original = ask(pair.original, fitting.to(pair.original));
-    Said mobile = ask(pair.mobile, fitting.to(pair.mobile));
-    return new Result(picture, original, mobile, null);
+  private Comparison both(Bitmap picture, Fitting fitting) throws IOException {
+    Outcome original = classify(pair.original, fitting.to(pair.original));
+    Outcome mobile = classify(pair.mobile, fitting.to(pair.mobile));
+    return new Comparison(picture, original, mobile, null);
   }
 
-  private Said ask(ModelFile model, Picture picture) {
+  private Outcome classify(ModelFile model, Picture picture) {
     try (Classifier classifier = Classifier.open(bundle, model, phone.runners, Settings.DEFAULT)) {
-      return new Said(classifier.classify(picture, TOP), null);
+      return new Outcome(classifier.classify(picture, TOP), null);
     } catch (ModelException error) {
-      return new Said(null, context.getString(R.string.classify_refused, error.getMessage()));
+      return new Outcome(null, context.getString(R.string.classify_refused, error.getMessage()));
     }
   }
 }

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 
 from data_sets import DATASETS, ImageDataset, load_dataset
 from data_sets.dataset import as_labels
+from hsvit_runtime.errors import FileError
 
 
 def small_dataset(count=4):
@@ -19,6 +20,7 @@ def small_dataset(count=4):
 def test_names():
     assert DATASETS == (
         "digits",
+        "digits_segmentation",
         "fashion_mnist",
         "cifar10",
         "cifar100",
@@ -30,7 +32,7 @@ def test_names():
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"data='mnist' is not a known image set: .*digits, fashion_mnist"):
+    with pytest.raises(ValueError, match=r"data='mnist' is not a known data set: .*digits, digits_seg"):
         load_dataset("mnist", "train")
 
 
@@ -42,7 +44,7 @@ def test_unknown_split():
 def test_data_dir_that_is_a_file(tmp_path):
     archive = tmp_path / "cifar-10-python.tar.gz"
     archive.touch()
-    with pytest.raises(NotADirectoryError, match=r"cifar-10-python.tar.gz' is a file: give the folder"):
+    with pytest.raises(FileError, match=r"cifar-10-python.tar.gz' is a file: give the folder"):
         load_dataset("cifar10", "train", archive)
 
 
@@ -67,7 +69,9 @@ def test_missing_set_says_what_is_missing_where_and_whence(tmp_path, name, title
         load_dataset(name, "test", tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name not in ("digits", "fashion_mnist")])
+@pytest.mark.parametrize(
+    "name", [name for name in DATASETS if name not in ("digits", "digits_segmentation", "fashion_mnist")]
+)
 def test_missing_data_dir_says_how_to_give_it(name):
     with pytest.raises(FileNotFoundError, match=r"no data_dir was given \(--data_dir=DIR\)"):
         load_dataset(name, "train")
@@ -100,7 +104,8 @@ def test_is_a_grain_source():
 
 def test_repr_is_short():
     assert repr(small_dataset()) == (
-        "ImageDataset(name='small', split='train', class_names=('a', 'b'), image_shape=(2, 2, 3))"
+        "ImageDataset(name='small', split='train', class_names=('a', 'b'), image_shape=(2, 2, 3), "
+        "task='classification')"
     )
 
 

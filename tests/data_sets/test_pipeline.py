@@ -15,7 +15,7 @@ from data_sets.images import ImageFiles
 from tests.data_sets.making import write_image
 
 SHAPE = (4, 4, 1)
-PLAIN = {"image_shape": SHAPE, "mean": 0, "std": 1}
+PLAIN = {"image_shape": SHAPE}
 
 
 def numbered(count=10, classes=3, shape=SHAPE):
@@ -28,7 +28,7 @@ def numbered(count=10, classes=3, shape=SHAPE):
 
 def numbers(batch):
     """Which images of `numbered` are in a batch that was made with `PLAIN`."""
-    return np.round(batch[0][:, 0, 0, 0] * 255).astype(int).tolist()
+    return batch[0][:, 0, 0, 0].astype(int).tolist()
 
 
 def assert_same(first, second):
@@ -67,32 +67,60 @@ def test_labels_stay_with_their_images():
         assert [number % 3 for number in numbers(batch)] == batch[1].tolist()
 
 
-@pytest.mark.parametrize(
-    ("mean", "std"),
-    [
-        (0.5, 0.25),
-        ((0.5, 0.4, 0.3), (0.25, 0.2, 0.1)),
-        ([0.1], [0.5]),
-        (np.float32(0.2), (0.1, 0.2, 0.3)),
-        (0, 1),
-    ],
-)
-def test_normalization(mean, std):
+def test_pixels_are_given_as_they_are():
     pixels = np.random.default_rng(0).integers(0, 256, (6, 4, 4, 3), dtype=np.uint8)
     dataset = ImageDataset("random", "train", ("a",), (4, 4, 3), pixels, np.zeros(6, np.int32))
-    expected = (pixels.astype(np.float64) / 255 - np.array(mean)) / np.array(std)
-    ((images, _),) = batches(dataset, batch_size=6, image_shape=(4, 4, 3), mean=mean, std=std)
-    np.testing.assert_allclose(images, expected, rtol=1e-6, atol=2e-6)
+    ((images, _),) = batches(dataset, batch_size=6, image_shape=(4, 4, 3))
+    np.testing.assert_array_equal(images, pixels)
+
+
+@pytest.mark.parametrize("low, high", [(0, 1), (-1, 1), (-2.1, 2.6)])
+def test_an_input_range_says_what_black_and_white_become(low, high):
+    pixels = np.arange(256, dtype=np.uint8).reshape(1, 16, 16, 1)
+    dataset = ImageDataset("greys", "train", ("a",), (16, 16, 1), pixels, np.zeros(1, np.int32))
+    options = {"image_shape": (16, 16, 1), "input_range": (low, high)}
+    ((images, _),) = batches(dataset, batch_size=1, **options)
+    np.testing.assert_allclose(images.ravel(), np.linspace(low, high, 256), atol=1e-6)
+    np.testing.assert_array_equal(sample_images(dataset, 1, **options)[0], images)
+
+
+def masks(count=4):
+    """A set for segmentation, whose masks have class 1 in the upper half and class 2 in one pixel."""
+    labels = np.zeros((count, 4, 4), np.int32)
+    labels[:, :2] = 1
+    labels[:, 3, 3] = 2
+    images = np.full((count, 4, 4, 1), 7, np.uint8)
+    return ImageDataset("masks", "train", tuple("abc"), (4, 4, 1), images, labels, "segmentation")
+
+
+def test_masks_are_resized_with_their_images_to_the_nearest_neighbour():
+    images, labels = next(iter(batches(masks(), batch_size=3, image_shape=(8, 12, 1))))
+    assert images.shape == (3, 8, 12, 1)
+    assert labels.dtype == np.int32
+    np.testing.assert_array_equal(labels, masks(3).labels.repeat(2, axis=1).repeat(3, axis=2))
+    _, same = next(iter(batches(masks(), batch_size=3, image_shape=SHAPE)))
+    np.testing.assert_array_equal(same, masks(3).labels)
+    _, sampled = sample_images(masks(), 2, image_shape=(8, 12, 1))
+    np.testing.assert_array_equal(sampled, labels[:2])
+
+
+def test_masks_of_photos_are_cropped_as_their_photos(tmp_path):
+    """The centre of a photo that is twice as wide as high."""
+    paths = [str(write_image(tmp_path / "0.png", np.full((4, 8, 3), 9, np.uint8)))]
+    labels = np.tile(np.arange(8, dtype=np.int32), (1, 4, 1))
+    dataset = ImageDataset("photos", "train", tuple("abcdefgh"), (4, 4, 3), ImageFiles(paths), labels)
+    ((_, found),) = batches(dataset, batch_size=1, image_shape=(4, 4, 3))
+    np.testing.assert_array_equal(found[0], np.tile([2, 3, 4, 5], (4, 1)))
 
 
 def test_images_are_resized_and_converted():
     dataset = load_dataset("digits", "test")
-    images, _ = next(iter(batches(dataset, batch_size=2, image_shape=(16, 24, 3), mean=0, std=1)))
+    images, _ = next(iter(batches(dataset, batch_size=2, image_shape=(16, 24, 3))))
     assert images.shape == (2, 16, 24, 3)
     np.testing.assert_array_equal(images[..., 0], images[..., 2])
     # Enlarging keeps the mean, here within the rounding of pixels and the repeated border.
-    expected = dataset.images[:2].mean(axis=(1, 2, 3)) / 255
-    np.testing.assert_allclose(images.mean(axis=(1, 2, 3)), expected, atol=0.02)
+    expected = dataset.images[:2].mean(axis=(1, 2, 3))
+    np.testing.assert_allclose(images.mean(axis=(1, 2, 3)), expected, atol=5)
 
 
 # Order.
@@ -182,16 +210,14 @@ def test_augmentation_gets_resized_pixels_and_its_own_random_numbers():
         return images, labels
 
     dataset = load_dataset("digits", "test")
-    result = list(
-        batches(dataset, batch_size=100, image_shape=(12, 12, 3), mean=0.5, std=2, augment=augment, epochs=2)
-    )
+    result = list(batches(dataset, batch_size=100, image_shape=(12, 12, 3), augment=augment, epochs=2))
     assert len(seen) == len(result) == 8
     assert len({number for _, _, number in seen}) == 8  # an epoch later too
     for (pixels, labels, _), (images, given) in zip(seen, result, strict=True):
         assert pixels.dtype == np.uint8
         assert pixels.shape == images.shape == (len(labels), 12, 12, 3)
         np.testing.assert_array_equal(labels, given)
-        np.testing.assert_allclose(images, (pixels / 255 - 0.5) / 2, atol=1e-6)
+        np.testing.assert_array_equal(images, pixels)
 
 
 def test_augmentation_may_change_pixels_in_place():
@@ -205,9 +231,7 @@ def test_augmentation_may_change_pixels_in_place():
 
     dataset = numbered(4)
     for shape in (SHAPE, (8, 8, 1)):
-        for images, _ in batches(
-            dataset, batch_size=1, image_shape=shape, mean=0, std=1, augment=blacken, epochs=3
-        ):
+        for images, _ in batches(dataset, batch_size=1, image_shape=shape, augment=blacken, epochs=3):
             assert not images.any()
     assert dataset.images[3].all()
     assert dataset.labels.tolist() == [0, 1, 2, 0]
@@ -219,7 +243,7 @@ def test_augmentation_may_give_float_pixels_and_soft_labels():
 
     images, labels = next(iter(batches(numbered(), batch_size=4, augment=mix, **PLAIN)))
     assert images.dtype == np.float32
-    np.testing.assert_allclose(images[3], 1.5 / 255, rtol=1e-6)
+    np.testing.assert_allclose(images[3], 1.5, rtol=1e-6)
     assert labels[2].tolist() == [0, 0, 0.5]
 
 
@@ -236,12 +260,12 @@ def photos(tmp_path):
 @pytest.mark.parametrize(("cache_bytes", "decoded"), [(6 * 5 * 5 * 3, 6), (6 * 5 * 5 * 3 - 1, 18)])
 def test_small_sets_are_decoded_once(photos, monkeypatch, cache_bytes, decoded):
     """At the limit each file is decoded once in three epochs; a byte below it, in each of them."""
-    expected = list(batches(photos, batch_size=4, image_shape=(5, 5, 3), mean=0, std=1, epochs=3))
+    expected = list(batches(photos, batch_size=4, image_shape=(5, 5, 3), epochs=3))
     calls = []
     resized = pipeline.resized
     monkeypatch.setattr(pipeline, "_CACHE_BYTES", cache_bytes)
     monkeypatch.setattr(pipeline, "resized", lambda *args: calls.append(args[1]) or resized(*args))
-    assert_same(batches(photos, batch_size=4, image_shape=(5, 5, 3), mean=0, std=1, epochs=3), expected)
+    assert_same(batches(photos, batch_size=4, image_shape=(5, 5, 3), epochs=3), expected)
     assert len(calls) == decoded
     assert set(calls) == set(range(6))
 
@@ -249,7 +273,7 @@ def test_small_sets_are_decoded_once(photos, monkeypatch, cache_bytes, decoded):
 def test_array_of_the_right_shape_is_not_copied():
     images = np.zeros((20_000, 32, 32, 1), np.uint8)
     dataset = ImageDataset("big", "train", ("a",), (32, 32, 1), images, np.zeros(20_000, np.int32))
-    options = dict(batch_size=64, image_shape=(32, 32, 1), mean=0, std=1, shuffle=True)
+    options = dict(batch_size=64, image_shape=(32, 32, 1), shuffle=True)
     next(iter(batches(dataset, **options)))  # what is imported or set up once does not count
     tracemalloc.start()
     for _ in batches(dataset, **options):
@@ -278,9 +302,7 @@ def test_broken_image_is_named_in_the_middle_of_an_epoch(photos):
     with open(path, "wb") as file:
         file.write(b"broken")
     for num_workers in (0, 2):
-        iterator = iter(
-            batches(photos, batch_size=2, image_shape=(8, 8, 3), mean=0, std=1, num_workers=num_workers)
-        )
+        iterator = iter(batches(photos, batch_size=2, image_shape=(8, 8, 3), num_workers=num_workers))
         with pytest.raises(OSError, match=f"cannot read the image {path}"):
             list(iterator)
 
@@ -302,11 +324,6 @@ def test_broken_image_is_named_in_the_middle_of_an_epoch(photos):
             "batch_size=11 is more than the 10 images of numbered, train part",
         ),
         ({"image_shape": (32, 32, 2)}, r"image_shape=\(32, 32, 2\): images have 1 channel"),
-        ({"mean": (0.5, 0.5, 0.5)}, r"mean=\(0.5, 0.5, 0.5\) must be one number or 1, one for each channel"),
-        ({"image_shape": (4, 4, 3), "std": (0.5, 0.5)}, r"std=\(0.5, 0.5\) must be one number or 3"),
-        ({"std": 0}, "std=0.0 must be positive"),
-        ({"std": -0.5}, "std=-0.5 must be positive"),
-        ({"std": float("nan")}, "std=nan must be positive"),
     ],
 )
 def test_wrong_arguments(arguments, message):
@@ -319,24 +336,21 @@ def test_wrong_arguments(arguments, message):
 
 def test_samples_are_spread_over_the_classes():
     digits = load_dataset("digits", "test")
-    images, labels = sample_images(digits, 25, image_shape=(8, 8, 1), mean=0, std=1)
+    images, labels = sample_images(digits, 25, image_shape=(8, 8, 1))
     assert images.shape == (25, 8, 8, 1)
     assert (images.dtype, labels.dtype) == (np.float32, np.int32)
     counts = np.bincount(labels, minlength=10)
     assert set(counts.tolist()) == {2, 3}
     # Each is an image of the set with its label, and none comes twice.
     known = {(image.tobytes(), label) for image, label in zip(digits.images, digits.labels, strict=True)}
-    found = {
-        (np.round(image * 255).astype(np.uint8).tobytes(), label)
-        for image, label in zip(images, labels, strict=True)
-    }
+    found = {(image.astype(np.uint8).tobytes(), label) for image, label in zip(images, labels, strict=True)}
     assert len(found) == 25
     assert found <= known
 
 
 def test_fewer_samples_than_classes_are_of_different_classes():
     digits = load_dataset("digits", "train")
-    _, labels = sample_images(digits, 7, image_shape=(8, 8, 1), mean=0, std=1)
+    _, labels = sample_images(digits, 7, image_shape=(8, 8, 1))
     assert len(set(labels.tolist())) == 7
 
 
@@ -350,14 +364,14 @@ def test_a_small_class_gives_all_it_has():
 
 def test_samples_depend_on_the_seed_alone():
     digits = load_dataset("digits", "train")
-    options = dict(image_shape=(8, 8, 1), mean=0, std=1)
+    options = dict(image_shape=(8, 8, 1))
     first, again, other = (sample_images(digits, 12, seed=seed, **options)[0] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 def test_samples_are_prepared_as_batches_are(photos):
-    options = dict(image_shape=(6, 5, 1), mean=0.4, std=0.3)
+    options = dict(image_shape=(6, 5, 1))
     ((images, labels),) = batches(photos, batch_size=6, **options)
     samples, sample_labels = sample_images(photos, 6, **options)
     found = sorted((*image.ravel(), label) for image, label in zip(samples, sample_labels, strict=True))
@@ -376,9 +390,16 @@ def test_wrong_number_of_samples(count):
 def test_keras_fit_and_evaluate():
     """On either backend, warnings being errors; the last batch of an epoch is smaller."""
     train, test = load_dataset("digits", "train"), load_dataset("digits", "test")
-    options = dict(batch_size=100, image_shape=(8, 8, 1), mean=0.3, std=0.4)
+    options = dict(batch_size=100, image_shape=(8, 8, 1))
     keras.utils.set_random_seed(0)
-    model = keras.Sequential([keras.Input((8, 8, 1)), keras.layers.Flatten(), keras.layers.Dense(10)])
+    model = keras.Sequential(
+        [
+            keras.Input((8, 8, 1)),
+            keras.layers.Rescaling(1 / 100, -0.75),
+            keras.layers.Flatten(),
+            keras.layers.Dense(10),
+        ]
+    )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
     history = model.fit(
@@ -405,20 +426,26 @@ def test_keras_fit_and_evaluate():
 WITHOUT_TENSORFLOW = """
 import os, sys
 os.environ["KERAS_BACKEND"] = "jax"
-sys.modules["tensorflow"] = None  # importing it raises ImportError
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            raise ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow")
+sys.meta_path.insert(0, Blocked())
 import keras
-from training.data import batches, load_dataset, sample_images, steps_per_epoch
+from data_sets import batches, load_dataset, sample_images, steps_per_epoch
 
 digits = load_dataset("digits", "test")
-options = dict(image_shape=(8, 8, 1), mean=0, std=1)
-model = keras.Sequential([keras.Input((8, 8, 1)), keras.layers.Flatten(), keras.layers.Dense(10)])
+options = dict(image_shape=(8, 8, 1))
+model = keras.Sequential(
+    [keras.Input((8, 8, 1)), keras.layers.Rescaling(1 / 255), keras.layers.Flatten(), keras.layers.Dense(10)]
+)
 model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 steps = steps_per_epoch(digits, 64)
 data = batches(digits, batch_size=64, shuffle=True, epochs=2, num_workers=1, **options)
 history = model.fit(data, epochs=2, steps_per_epoch=steps, shuffle=False, verbose=0).history
 assert history["loss"][1] < history["loss"][0], history
 assert sample_images(digits, 3, **options)[0].shape == (3, 8, 8, 1)
-assert sys.modules["tensorflow"] is None
+assert "tensorflow" not in sys.modules
 print(keras.backend.backend(), "is enough")
 """
 
@@ -433,6 +460,7 @@ def test_jax_without_tensorflow():
 
 def test_import_is_cheap():
     """Commands import the package before they read their flags: no Keras, Grain or scikit-learn yet."""
-    code = "import sys, training.data; print({'keras', 'grain', 'sklearn', 'matplotlib'} & set(sys.modules))"
+    heavy = {"keras", "grain", "sklearn", "matplotlib"}
+    code = f"import sys, data_sets, training.data; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -1,4 +1,4 @@
-"""An image file that someone sent, to pixels: of two formats, and no larger than what a server can bear."""
+"""Decodes an image file that a client sent: of two formats, and no larger than a server can afford."""
 
 import io
 
@@ -12,10 +12,10 @@ MAX_PIXELS = 25_000_000
 
 
 class RefusedError(ValueError):
-    """What was sent is not accepted.
+    """The request is refused.
 
     Attributes:
-        status: int, of HTTP.
+        status: int, the HTTP status of the response.
     """
 
     def __init__(self, status, message):
@@ -24,7 +24,7 @@ class RefusedError(ValueError):
 
 
 def decode(content, image_shape):
-    """Decodes an image and makes it as large as a model takes it, as images in files are in training.
+    """Decodes an image and resizes it to the model's input, as training does with image files.
 
     Args:
         content: bytes of a PNG or JPEG file.
@@ -34,7 +34,7 @@ def decode(content, image_shape):
         uint8 array of shape `image_shape`.
 
     Raises:
-        RefusedError: it is no such file, is damaged, or has too many pixels.
+        RefusedError: it is no PNG or JPEG file, is damaged, or has too many pixels.
     """
     try:
         with Image.open(io.BytesIO(content), formats=tuple(FORMATS.values())) as image:

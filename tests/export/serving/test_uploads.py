@@ -1,4 +1,4 @@
-"""What comes from outside: two formats, not too large, not damaged."""
+"""Image files from clients: two formats, not too large, not damaged."""
 
 import io
 import struct
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from export.serving import pictures
+from export.serving import uploads
 
 pytestmark = pytest.mark.once
 GREY, COLOUR = (8, 8, 1), (8, 8, 3)
@@ -23,25 +23,23 @@ def file(image, kind="PNG", **settings):
 
 def test_pixels_of_the_right_size_come_as_they_are():
     pixels = np.random.default_rng(0).integers(0, 256, GREY, "uint8")
-    np.testing.assert_array_equal(pictures.decode(file(Image.fromarray(pixels[..., 0])), GREY), pixels)
+    np.testing.assert_array_equal(uploads.decode(file(Image.fromarray(pixels[..., 0])), GREY), pixels)
 
 
 def test_other_sizes_and_channels():
     red = Image.new("RGB", (40, 20), (255, 0, 0))
-    assert pictures.decode(file(red, "JPEG", quality=95), GREY).shape == GREY
+    assert uploads.decode(file(red, "JPEG", quality=95), GREY).shape == GREY
     np.testing.assert_allclose(
-        pictures.decode(file(red, "JPEG", quality=95), COLOUR), np.full(COLOUR, [254, 0, 0]), atol=2
+        uploads.decode(file(red, "JPEG", quality=95), COLOUR), np.full(COLOUR, [254, 0, 0]), atol=2
     )
-    np.testing.assert_array_equal(
-        pictures.decode(file(Image.new("L", (8, 8), 7)), COLOUR), np.full(COLOUR, 7)
-    )
+    np.testing.assert_array_equal(uploads.decode(file(Image.new("L", (8, 8), 7)), COLOUR), np.full(COLOUR, 7))
 
 
 def test_a_phone_held_upright():
     lower_half = Image.fromarray(np.repeat([0, 255], 8)[:, np.newaxis].repeat(16, 1).astype("uint8"))
     orientation = Image.Exif()
     orientation[0x0112] = 3  # upside down
-    pixels = pictures.decode(file(lower_half, "JPEG", exif=orientation), GREY)
+    pixels = uploads.decode(file(lower_half, "JPEG", exif=orientation), GREY)
     assert pixels[0].min() > 200 and pixels[-1].max() < 50
 
 
@@ -49,17 +47,17 @@ def test_a_phone_held_upright():
     "content", [b"no image", file(Image.new("L", (8, 8)), "GIF"), file(Image.new("L", (8, 8)))[:20]]
 )
 def test_no_image(content):
-    with pytest.raises(pictures.RefusedError, match="no PNG or JPEG image, or is damaged") as refusal:
-        pictures.decode(content, GREY)
+    with pytest.raises(uploads.RefusedError, match="no PNG or JPEG image, or is damaged") as refusal:
+        uploads.decode(content, GREY)
     assert refusal.value.status == 400
 
 
 def test_cut_short():
     noise = np.random.default_rng(0).integers(0, 256, (64, 64), "uint8")
     with pytest.raises(
-        pictures.RefusedError, match="the image is damaged: image file is truncated"
+        uploads.RefusedError, match="the image is damaged: image file is truncated"
     ) as refusal:
-        pictures.decode(file(Image.fromarray(noise))[:2000], GREY)
+        uploads.decode(file(Image.fromarray(noise))[:2000], GREY)
     assert refusal.value.status == 400
 
 
@@ -76,6 +74,6 @@ def with_size(width, height):
 def test_bombs_are_not_decoded(side, filter):
     with warnings.catch_warnings():
         warnings.simplefilter(filter)
-        with pytest.raises(pictures.RefusedError, match="more than 25,000,000") as refusal:
-            pictures.decode(with_size(side, side), GREY)
+        with pytest.raises(uploads.RefusedError, match="more than 25,000,000") as refusal:
+            uploads.decode(with_size(side, side), GREY)
     assert refusal.value.status == 413

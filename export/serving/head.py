@@ -1,4 +1,4 @@
-"""From the class tokens that arrived to probabilities: their mean goes through the head."""
+"""The head of a model in shards: the mean of the class tokens that arrived becomes logits."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Head:
         return self._model.predict_only(mean[np.newaxis, np.newaxis])[0]
 
 
-def probabilities(logits):
-    """The softmax of logits (classes,)."""
+def softmax(logits):
+    """Probabilities, float64 (classes,), of logits (classes,)."""
     powers = np.exp(logits.astype("float64") - logits.max())
     return powers / powers.sum()

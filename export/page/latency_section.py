@@ -1,0 +1,181 @@
+"""What benchmarks measured: latencies, where the models ran, and the device."""
+
+from command_line import plots as style
+from export.page import formats, plots, report_page
+from export.page.words import device_name
+
+
+def sections(run, figure):
+    """A section for each benchmark, as a list of HTML.
+
+    Args:
+        run: `run_folder.Run`.
+        figure: function (name, drawn figure, caption, description) that gives the figure as HTML.
+    """
+    if not run.benchmarks:
+        return [report_page.section("Latency", report_page.missing("No benchmark report was found."))]
+    looks = style.looks(model["name"] for report in run.benchmarks for model in report["models"])
+    return [
+        report_page.section(
+            f"Measured on {device_name(report)}",
+            report_page.figures(_benchmark_figures(report, looks, figure, number)),
+            *_latency_tables(report),
+            report_page.warnings(report["warnings"]),
+            report_page.section("Device", report_page.facts(_device_facts(report)), level=3),
+        )
+        for number, report in enumerate(run.benchmarks, start=1)
+    ]
+
+
+def _benchmark_figures(report, looks, figure, number):
+    models = report["models"]
+    raw = all(model["blocks_ms"] for model in models)
+    yield figure(
+        f"latency-{number}",
+        plots.latencies("Latency", models, looks),
+        "Dots: single runs. Bar: 5th to 95th percentile. Mark: median."
+        if raw
+        else "Single runs are not all known. Bar: 5th to 95th percentile, or all runs. Mark: median or mean.",
+        "Median latency: "
+        + ", ".join(
+            f"{model['name']} {formats.milliseconds(model['latency_ms']['p50'])}" for model in models
+        ),
+    )
+    values, measure = _quality(report)
+    if measure is None:
+        return
+    better = "up" if measure.higher_is_better else "down"
+    for name, title, x_label, costs in (
+        ("speed", "against latency", "median latency, ms", [model["latency_ms"]["p50"] for model in models]),
+        ("size", "against size", "size, kB", [model["bytes"] and model["bytes"] / 1000 for model in models]),
+    ):
+        points = [
+            (model["name"], cost, value)
+            for model, cost, value in zip(models, costs, values, strict=True)
+            if None not in (cost, value)
+        ]
+        if points:
+            drawn = plots.scatter(f"{measure.title} {title}", points, looks, x_label=x_label, measure=measure)
+            listed = ", ".join(
+                f"{label} {formats.measured(measure, {measure.name: value})} at {cost:.3g}"
+                for label, cost, value in points
+            )
+            yield figure(
+                f"{name}-{number}",
+                drawn,
+                f"Further {better} and to the left is better.",
+                f"{measure.title} {title} ({x_label}): {listed}",
+            )
+
+
+def _median(model):
+    return formats.milliseconds(model["latency_ms"]["p50"])
+
+
+def _quality(report):
+    """A value of each model and its measure: against labels, or else against the original's outputs."""
+    metric, agreement = (formats.measure_of(report["task"], kind) for kind in ("metric", "agreement"))
+    if metric:
+        values = [model["metrics"].get(metric.name) for model in report["models"]]
+        if any(value is not None for value in values):
+            return values, metric
+    if agreement is None:
+        return [], None
+    values = [(pair["agreement"] or {}).get(agreement.name) for pair in report["pairs"]]
+    return [1.0 if any(value is not None for value in values) else None, *values], agreement
+
+
+def _latency_tables(report):
+    keys = ("p50", "p90", "p99", "min", "mean", "max")
+    yield report_page.table(
+        "Latency of each model",
+        ["<Model", *keys, "Loading", "First run", "Runs"],
+        [
+            [
+                model["name"],
+                *(formats.milliseconds(model["latency_ms"][key]) for key in keys),
+                formats.milliseconds(model["init_ms"]),
+                formats.milliseconds(model["first_inference_ms"]),
+                model["latency_ms"]["count"],
+            ]
+            for model in report["models"]
+        ],
+    )
+    yield report_page.table(
+        "What each model runs on",
+        ["<Model", "<Runtime", "<Threads", "<Runs on", "<SHA-256"],
+        [
+            [
+                model["name"],
+                " ".join(filter(None, model["runtime"].values())),
+                _threads(model["threads"]),
+                _accelerator(model["accelerator"]),
+                model["sha256"] and model["sha256"][:12],
+            ]
+            for model in report["models"]
+        ],
+    )
+
+
+def _threads(threads):
+    busy = formats.number(threads["busy_cores"], ".1f", " cores busy")
+    return threads["requested"] and f"{threads['requested']}" + (f" ({busy})" if busy else "")
+
+
+def _accelerator(accelerator):
+    used, asked = accelerator["used"], accelerator["requested"]
+    partitions = accelerator["partitions"]
+    details = [
+        accelerator["delegate"],
+        partitions and ("1 partition" if partitions == 1 else f"{partitions} partitions"),
+        accelerator["nodes_total"]
+        and f"{accelerator['nodes_delegated']} of {accelerator['nodes_total']} nodes",
+        asked and asked != used and f"asked for {asked.upper()}",
+    ]
+    return ", ".join([used.upper() if used else "unknown", *filter(None, details)])
+
+
+def _device_facts(report):
+    device, before, after = report["device"], report["device"]["before"], report["device"]["after"]
+    cpu, system, settings = device["cpu"], device["os"], report["settings"]
+
+    def change(key, form="{}"):
+        told = [form.format(_word(state[key])) for state in (before, after) if state[key] is not None]
+        return " → ".join(dict.fromkeys(told)) or None
+
+    return [
+        ("Device", device["name"]),
+        ("CPU", cpu["name"]),
+        ("Architecture", cpu["architecture"]),
+        ("Cores", cpu["logical_cores"]),
+        ("CPU features", cpu["features"] and ", ".join(cpu["features"])),
+        ("Memory", formats.size(device["memory_bytes"])),
+        ("System", " ".join(str(value) for value in (system["name"], system["version"]) if value) or None),
+        ("API level", system["api_level"]),
+        ("Measured", change("time")),
+        ("Load average", change("load_average", "{:.2f}")),
+        ("Others kept busy", formats.number(device["other_load_cores"], ".2f", " cores")),
+        ("Thermal status", change("thermal_status")),
+        ("Thermal headroom", change("thermal_headroom", "{:.2f}")),
+        ("Battery", change("battery_percent", "{:.0f} %")),
+        ("Charging", change("charging")),
+        ("Power saving", change("power_save")),
+        ("Order", _order(settings)),
+        ("Language", report["runtime"]["language"]),
+        ("Libraries", ", ".join(f"{k} {v}" for k, v in report["runtime"]["packages"].items()) or None),
+        ("Debug build", _word(report["runtime"]["debug_build"])),
+        ("Measured by", " ".join(filter(None, report["tool"].values()))),
+    ]
+
+
+def _order(settings):
+    if settings["blocks"] is None:
+        return None
+    return (
+        f"{settings['blocks']} alternating blocks of {settings['runs']} runs for each model, "
+        f"{settings['warmup']} uncounted runs and a pause of {settings['cooldown_s']:g} s before each"
+    )
+
+
+def _word(value):
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

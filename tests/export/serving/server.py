@@ -1,0 +1,138 @@
+"""The command `export.serve` as a process with Ray's processes below it."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import io
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+from PIL import Image
+
+PATIENCE = 60.0  # seconds; for processes to start on a busy machine
+
+
+class Server:
+    """`python -m export.serve` with four nodes, until the end of the context; then none of it is left."""
+
+    def __init__(self, manifest, *options):
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "export.serve", f"--manifest={manifest}", f"--port={self.port}", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self):
+        self.lines = [self.process.stdout.readline(), self.process.stdout.readline()]
+        if "serving at" not in self.lines[1]:
+            self.__exit__()
+            raise AssertionError(self.process.stderr.read())
+        return self
+
+    def __exit__(self, *_):
+        left = descendants(self.process.pid)
+        self.stop(signal.SIGKILL)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def stop(self, number):
+        """Sends a signal; returns (status, standard output, standard error)."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
+        output, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, output, errors
+
+    def request(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+
+    def classify(self):
+        return self.request("POST", "/classify", IMAGE_FILE, {"Content-Type": "image/png"})
+
+    def health(self):
+        return self.request("GET", "/health")[1]
+
+    def pids(self):
+        return [node.get("pid") for node in self.health()["nodes"]]
+
+    def wait_for_all(self):
+        until(lambda: self.health()["status"] == "ok")
+
+    @contextlib.contextmanager
+    def load(self, clients=2):
+        """Sends requests all the time; yields a growing list of (status, content) of the responses."""
+        responses, stopped = [], threading.Event()
+
+        def send():
+            while not stopped.is_set():
+                responses.append(self.classify())
+
+        with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+            futures = [pool.submit(send) for _ in range(clients)]
+            try:
+                yield responses
+            finally:
+                stopped.set()
+        for future in futures:
+            future.result()  # raises if a request got no response
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.1)
+
+
+def descendants(pid):
+    """The processes below one."""
+    parents = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    below = [pid]
+    for parent in below:
+        below += [child for child, its in parents.items() if its == parent]
+    return below[1:]
+
+
+def running(pids):
+    """Those that still run; zombies do not."""
+    states = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            states[pid] = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return [pid for pid, state in states.items() if state not in "ZX"]
+
+
+def _png():
+    content = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (16, 16), "uint8")).save(content, "PNG")
+    return content.getvalue()
+
+
+IMAGE_FILE = _png()
