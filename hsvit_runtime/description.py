@@ -24,8 +24,9 @@ class Description:
     probabilities: bool = False
 
     def to_json(self):
-        """dict that `from_json` reads."""
-        return dataclasses.asdict(self)
+        """dict of plain values that `from_json` reads."""
+        values = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_json(cls, content):

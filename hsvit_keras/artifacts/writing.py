@@ -20,7 +20,7 @@ from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
-from hsvit_keras.compression.rewriting import functional, with_dtype
+from hsvit_keras.compression.rewriting import functional, rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
@@ -211,13 +211,13 @@ def _onnx_facts(content):
 
 
 def with_ranges(model, calibration):
-    """The model with ranges: its own, or those of calibration batches.
+    """The model with ranges: its own, or a copy with those of calibration batches.
 
     Raises:
         InputError: it has none, and there are no calibration batches.
     """
     if calibration is not None:
-        return calibrate(model, calibration)
+        return calibrate(rewrite(model) if is_quantized(model) else model, calibration)
     if not is_quantized(model):
         raise InputError(
             f"{model.name!r} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, or "

@@ -41,7 +41,8 @@ def fold_batch_norm(model):
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
 
     Returns:
-        A `keras.Model` with the same layer names, without those of the folded normalizations.
+        A `keras.Model` with the same layer names, without those of the folded normalizations; `model` itself
+        if there is nothing to fold.
 
     Raises:
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
@@ -51,6 +52,8 @@ def fold_batch_norm(model):
         graph.producers(norm)[0].name: norm for norm in graph.model.layers if _is_foldable(norm, graph)
     }
     folded = {norm.name for norm in norm_after.values()}
+    if not folded:
+        return model
 
     def replace(layer):
         if layer.name in norm_after:
@@ -116,7 +119,7 @@ def fold_normalization(model):
             convolutions, is_padded = _convolutions_after(layer, graph)
             if convolutions:
                 normalization_of |= {convolution.name: layer for convolution in convolutions}
-                needs_shift[layer.name] = is_padded
+                needs_shift[layer.name] = is_padded and bool(_scale_and_offset(layer)[1].any())
     if not normalization_of:
         return model
 
@@ -157,12 +160,12 @@ def _convolutions_after(normalization, graph):
     return found, is_padded
 
 
-def _normalized_weights(convolution, normalization, is_padded):
-    """Kernel and bias that include the normalization; only its scale if the input is padded."""
+def _normalized_weights(convolution, normalization, has_shift):
+    """Kernel and bias that include the normalization; only its scale if a `Shift` adds the offset."""
     kernel, *bias = convolution.get_weights()
     scale, offset = _scale_and_offset(normalization)
     bias = bias[0] if bias else np.zeros(kernel.shape[-1], kernel.dtype)
-    if not is_padded:
+    if not has_shift:
         bias = bias + np.einsum("hwio,i->o", kernel.astype("float64"), offset).astype(kernel.dtype)
     return [(kernel * scale[:, np.newaxis]).astype(kernel.dtype), bias]
 

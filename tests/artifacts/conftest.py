@@ -38,6 +38,12 @@ def calibration():
 
 
 @pytest.fixture(scope="session")
+def quantized(classifier, calibration):
+    """`classifier` with ranges for integers."""
+    return hsvit_keras.calibrate(classifier, calibration)
+
+
+@pytest.fixture(scope="session")
 def stranger():
     """A classifier of stock layers that says nothing of itself."""
     keras.utils.set_random_seed(0)

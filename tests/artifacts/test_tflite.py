@@ -13,13 +13,12 @@ import hsvit_keras
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from hsvit_keras.artifacts.presets import PRESETS
-
 from hsvit_keras.artifacts import comparison, tflite_conversion, writing
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import PRESETS
 from tests.artifacts.conftest import DIGITS
 from tests.artifacts.running import outputs_of, random_images
 
@@ -75,12 +74,10 @@ def test_a_file_of_keras_is_taken_by_its_path(classifier, tmp_path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets(classifier, calibration, digits, tmp_path, preset):
+def test_presets(classifier, quantized, digits, tmp_path, preset):
     """Each computes what Keras does: the int8 one what the model with its ranges does."""
-    given = calibration if preset == "int8" else None
-    report = hsvit_keras.to_tflite(
-        classifier, tmp_path / "m.tflite", preset=preset, calibration=given, samples=digits
-    )
+    model = quantized if preset == "int8" else classifier
+    report = hsvit_keras.to_tflite(model, tmp_path / "m.tflite", preset=preset, samples=digits)
     assert (report["partitions"], report["fully_delegated"], report["undelegated_ops"]) == (1, True, [])
     limits, parity = PRESETS[preset].limits, report["parity"]
     assert parity["max_abs_diff"] <= limits.get("max_abs_diff", np.inf) * max(1, parity["largest_output"])
@@ -121,9 +118,8 @@ def test_probabilities_are_the_softmax_of_the_logits(classifier, digits, tmp_pat
 
 
 def test_a_model_that_ends_in_softmax_gets_no_second_one(stranger, tmp_path):
-    model = keras.Sequential([*stranger.layers, layers.Softmax()])
+    model = keras.Model(stranger.inputs[0], layers.Softmax()(stranger.outputs[0]))
     images = random_images(model, 4)
-    model.build((None, 8, 8, 1))
     for name, wanted in (("default", None), ("logits", False)):
         report = hsvit_keras.to_tflite(
             model, tmp_path / f"{name}.tflite", preset="float32", probabilities=wanted
@@ -156,12 +152,10 @@ def test_any_batch(stranger, tmp_path):
 
 # ---- integer inputs and outputs --------------------------------------------------------------------
 @pytest.mark.parametrize("output_type", ["uint8", "int8"])
-def test_integer_probabilities_are_steps_of_a_256th(classifier, calibration, digits, tmp_path, output_type):
-    report = hsvit_keras.to_tflite(
-        classifier, tmp_path / "m.tflite", preset="int8", calibration=calibration, samples=digits,
-        output_type=output_type,
-    )  # fmt: skip
-    output = report["output"]
+def test_integer_probabilities_are_steps_of_a_256th(quantized, digits, tmp_path, output_type):
+    output = hsvit_keras.to_tflite(
+        quantized, tmp_path / "m.tflite", preset="int8", samples=digits, output_type=output_type
+    )["output"]
     assert output["dtype"] == output_type
     assert output["scale"] == pytest.approx(1 / 256, rel=1e-6)
     assert output["zero_point"] == {"uint8": 0, "int8": -128}[output_type]
@@ -209,19 +203,22 @@ def test_several_inputs_and_outputs(tmp_path):
         np.testing.assert_allclose(found[name], expected[name], atol=1e-5)
 
 
-def test_a_quantized_model_becomes_a_float_artifact(classifier, calibration, digits, tmp_path):
-    quantized = hsvit_keras.calibrate(classifier, calibration)
+def test_a_quantized_model_becomes_a_float_artifact(classifier, quantized, digits, tmp_path):
     hsvit_keras.to_tflite(quantized, tmp_path / "m.tflite", preset="float32", probabilities=False)
     outputs = hsvit_keras.open_model(tmp_path / "m.tflite").predict_only(digits.inputs)
     np.testing.assert_allclose(outputs, classifier(digits.inputs), atol=5e-5)
 
 
-def test_the_model_stays_as_it_is(classifier, calibration, digits, tmp_path):
-    quantized = hsvit_keras.calibrate(classifier, calibration)
+def test_new_ranges_are_those_of_the_artifact_alone(stranger, tmp_path):
+    """Calibration gives a quantized model other ranges for its artifact; the model keeps its own."""
+    images = random_images(stranger)
+    quantized = hsvit_keras.calibrate(stranger, [images])
     before = [weight.copy() for weight in quantized.get_weights()]
-    hsvit_keras.to_tflite(
-        quantized, tmp_path / "m.tflite", preset="int8", calibration=[calibration[0][:4] / 2]
+    report = hsvit_keras.to_tflite(
+        quantized, tmp_path / "m.tflite", preset="int8", calibration=[images / 4], samples=images / 4
     )
+    scales = {scale for tensor in report["quantized_tensors"] for scale in tensor["scale"]}
+    assert any(np.isclose(scale, np.ptp(images / 4) / 255, rtol=1e-5) for scale in scales)
     for old, new in zip(before, quantized.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
 
