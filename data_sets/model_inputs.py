@@ -1,17 +1,6 @@
 """From the images of a data set to the inputs of a model, whoever made it."""
 
-import numpy as np
-
 from data_sets.pipeline import sample_images
-
-
-def in_range(pixels, input_range):
-    """Pixels of 0 to 255 as float32 values of a model's input range."""
-    low, high = input_range
-    pixels = np.asarray(pixels, "float32")
-    if (low, high) == (0, 255):
-        return pixels
-    return (low + pixels * ((high - low) / 255)).astype("float32")
 
 
 def sample_inputs(dataset, count, image_shape, input_range, seed=0):
@@ -27,8 +16,8 @@ def sample_inputs(dataset, count, image_shape, input_range, seed=0):
     Returns:
         (float32 array (count, height, width, channels), labels (count, ...)).
     """
-    pixels, labels = sample_images(dataset, min(count, len(dataset)), image_shape=image_shape, seed=seed)
-    return in_range(pixels, input_range), labels
+    count = min(count, len(dataset))
+    return sample_images(dataset, count, image_shape=image_shape, input_range=input_range, seed=seed)
 
 
 def labels_fit(dataset, class_names, num_outputs):

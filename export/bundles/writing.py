@@ -28,11 +28,13 @@ from hsvit_keras.artifacts.writing import (
     to_tflite,
 )
 from hsvit_keras.backends import require_backend
+from hsvit_keras.compression.rewriting import functional
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
 from hsvit_runtime import files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime.pixels import in_range
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring.benchmark_report import describe_task
 
@@ -89,7 +91,7 @@ def write(request):
     for path in mobile:
         _check_artifact(path)
     _check_names(mobile)
-    model = in_float32(as_float(load_model(request.original)))
+    model = in_float32(as_float(functional(load_model(request.original))))
     shown = _Shown(request, model)
     with _replacing_folder(pathlib.Path(request.output)) as folder:
         original = folder / ORIGINAL
@@ -187,7 +189,7 @@ class _Shown:
 
     def inputs_for(self, description):
         """All images as a model takes them."""
-        return model_inputs.in_range(self.pixels, self.range_for(description))
+        return in_range(self.pixels, self.range_for(description))
 
     def save(self, folder):
         """Writes the bundle's images as PNG; returns what `bundle.json` says of them."""
