@@ -61,16 +61,16 @@ def measure(
     names = _unique_names(paths)
     models = [open_model(path, threads=threads) for path in paths]
     _check_alike(names, models)
-    told = _description(models)
-    task = task_of(told, [tensor.shape for tensor in models[0].outputs])
-    dataset = load_dataset(model_data.data_set_of(told, data), "test", data_dir)
+    description = _description(models)
+    task = task_of(description, [tensor.shape for tensor in models[0].outputs])
+    dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
     pixels, labels = sample_images(dataset, count, image_shape=models[0].inputs[0].shape[1:])
-    given = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
+    inputs = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
-        [_in_turn(model, inputs[:TIMED_SAMPLES]) for model, inputs in zip(models, given, strict=True)],
+        [_cycling(model, each[:TIMED_SAMPLES]) for model, each in zip(models, inputs, strict=True)],
         blocks=blocks,
         runs=runs,
         warmup=warmup,
@@ -78,12 +78,13 @@ def measure(
         progress=functools.partial(commands.show_progress, "block"),
     )
     other_load_cores = other_load.cores()
-    outputs = [_outputs(model, inputs) for model, inputs in zip(models, given, strict=True)]
-    fit = dataset.labels_fit(told.class_names, models[0].outputs[0].shape[-1])
+    outputs = [_outputs(model, each) for model, each in zip(models, inputs, strict=True)]
+    if not dataset.labels_fit(description.class_names, models[0].outputs[0].shape[-1]):
+        labels = None
     finite = [_finite_samples(each) for each in outputs]
     return benchmark_report.assemble(
-        tool={"name": "export.benchmark", "version": _version("hsvit-keras")},
         task=task,
+        tool={"name": "export.benchmark", "version": _version("hsvit-keras")},
         settings={
             "blocks": blocks,
             "runs": runs,
@@ -106,7 +107,7 @@ def measure(
                 "bytes": path.stat().st_size,
                 "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
                 **_model_facts(model, limits, threads, timed),
-                "metrics": task.evaluate(each, labels) if fit else {},
+                "metrics": {} if labels is None else task.evaluate(each, labels),
             }
             for name, path, model, limits, timed, each in zip(
                 names, paths, models, ranges, timings, outputs, strict=True
@@ -122,42 +123,47 @@ def measure(
 
 
 def _description(models):
-    """What the first model that says anything says."""
-    told = [model.description for model in models if model.description.data_set or model.description.task]
-    return (told or [models[0].description])[0]
+    """The description of the first model that names its data set or task."""
+    descriptions = [model.description for model in models]
+    return next((each for each in descriptions if each.data_set or each.task), descriptions[0])
 
 
-def _range_of(name, model, asked):
+def _range_of(name, model, given):
+    """The input range that the model says, else the given one."""
     try:
-        told = model.description.input_range
-        return model_data.input_range_of(model.description, asked if told is None else None)
+        said = model.description.input_range
+        return model_data.input_range_of(model.description, given if said is None else None)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 
 
 def _inputs(model, pixels, limits):
     """The tensors of each sample, as a list of dicts for `run`."""
-    (name,) = [tensor.name for tensor in model.inputs]
+    (tensor,) = model.inputs
     values = in_range(pixels, limits)
-    return [model.quantize({name: values[i : i + 1]}) for i in range(len(values))]
+    return [model.quantize({tensor.name: values[i : i + 1]}) for i in range(len(values))]
 
 
-def _in_turn(model, inputs):
+def _cycling(model, inputs):
     """A function that runs the model on the next of the inputs each time."""
     following = itertools.cycle(inputs)
     return lambda: model.run(next(following))
 
 
 def _outputs(model, inputs):
+    """The outputs of all samples as numbers: dict from name to array (count, ...)."""
     outputs = [model.dequantize(model.run(each)) for each in inputs]
     return {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}
 
 
 def _agreement(task, original, expected, model, outputs):
+    """How near the outputs are to the original's; outputs of other names are matched by their order."""
+    if outputs.keys() != expected.keys():
+        outputs = dict(zip(expected, outputs.values(), strict=True))
     found = compare_outputs(
         task,
         expected,
-        dict(zip(expected, outputs.values(), strict=True)),
+        outputs,
         are_probabilities=(original.description.probabilities, model.description.probabilities),
         steps=[tensor.scale for each in (original, model) for tensor in each.outputs],
     )
@@ -170,7 +176,7 @@ def _unique_names(paths):
     names = [path.name for path in paths]
     names = names if len(set(names)) == len(names) else [str(path) for path in paths]
     if len(set(names)) < len(names):
-        raise InputError(f"every model must be named once, got {', '.join(names)}")
+        raise InputError(f"every model has to be named once; received {', '.join(names)}")
     return names
 
 

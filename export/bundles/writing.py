@@ -28,6 +28,7 @@ from hsvit_keras.artifacts.writing import (
     to_tflite,
 )
 from hsvit_keras.backends import require_backend
+from hsvit_keras.compression.rewriting import functional
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
@@ -90,7 +91,7 @@ def write(request):
     for path in mobile:
         _check_artifact(path)
     _check_names(mobile)
-    model = in_float32(as_float(load_model(request.original)))
+    model = in_float32(as_float(functional(load_model(request.original))))
     shown = _Shown(request, model)
     with _replacing_folder(pathlib.Path(request.output)) as folder:
         original = folder / ORIGINAL

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from hsvit_keras.backends import require_backend
+from hsvit_keras.compression.rewriting import functional
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.runnable import Runnable, Tensor
@@ -20,7 +21,7 @@ class KerasModel(Runnable):
         batch_size: int, the batch that it is compiled for.
 
     Raises:
-        InputError: the file is damaged, or Keras runs on another backend.
+        InputError: the file is damaged, the model has no graph, or Keras runs on another backend.
         MissingFileError: there is no such file.
     """
 
@@ -29,9 +30,8 @@ class KerasModel(Runnable):
         on_tensorflow = keras.backend.backend() == "tensorflow"
         self.threads_used = _limit_tensorflow(threads) if on_tensorflow else None
         start = time.perf_counter()
-        model = model if isinstance(model, keras.Model) else load_model(model)
+        model = functional(model if isinstance(model, keras.Model) else load_model(model))
         shapes = [(batch_size, *tensor.shape[1:]) for tensor in model.inputs]
-        self._structure = model.input
         self._function = (_tensorflow_function if on_tensorflow else _jax_function)(model, shapes)
         self.init_ms = 1e3 * (time.perf_counter() - start)
         self.inputs = tuple(

@@ -1,33 +1,39 @@
-"""One tiny classifier (8 x 8 x 1, three classes) as a `.keras` file and as several `.tflite` files."""
+"""One tiny classifier (8 x 8 x 1, three classes), which says nothing of itself, as files of every kind."""
 
-import hashlib
-import json
 import warnings
 
 import numpy as np
 import pytest
 
-PIXEL_MEAN, PIXEL_STD = 0.25, 0.5
+from hsvit_runtime import metadata
+from hsvit_runtime.description import Description
+
+BLACK, WHITE = -0.5, 1.5  # pixels in its input
 
 
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory):
     """Path of a folder with the files; needs TensorFlow as Keras' backend.
 
-    model.keras     normalized floats, untrained
-    float32.tflite  the same
-    int8.tflite     int8 weights, activations, input and output
-    pixels.tflite   takes 0..255, normalization folded in; pixels.json says so
-    pool4.tflite    another graph: its 3 x 3 pool of stride 4 is not delegated
-    wide.tflite     takes 8 x 9 images
-    many.tflite     answers with four classes
+    model.keras           takes pixels from BLACK to WHITE, untrained
+    float32.tflite        the same
+    float32.onnx          the same, of any batch
+    int8.tflite           int8 weights, activations, input and output
+    pixels.tflite         takes pixels of 0 to 255, and says so
+    probabilities.tflite  with a softmax, and says so
+    pool4.tflite          another graph: its 3 x 3 pool of stride 4 is not delegated
+    wide.tflite           takes 8 x 9 images
+    many.tflite           gives four classes
     """
     import keras
+
+    import hsvit_keras
 
     folder = tmp_path_factory.mktemp("tiny models")
     keras.utils.set_random_seed(3)
     model = _classifier(keras, (8, 8, 1), 3)
     save(model, folder / "model.keras")
+    hsvit_keras.to_onnx(model, folder / "float32.onnx")
     pool4 = keras.Sequential(
         [
             keras.Input((8, 8, 1)),
@@ -39,27 +45,25 @@ def tiny_models(tmp_path_factory):
     )
 
     def from_pixels(x):
-        return model((x / 255.0 - PIXEL_MEAN) / PIXEL_STD)
+        return model(BLACK + x / 255.0 * (WHITE - BLACK))
 
-    for name, function, image_shape, quantized in (
-        ("float32", model, (8, 8, 1), False),
-        ("int8", model, (8, 8, 1), True),
-        ("pixels", from_pixels, (8, 8, 1), False),
-        ("pool4", pool4, (8, 8, 1), False),
-        ("wide", _classifier(keras, (8, 9, 1), 3), (8, 9, 1), False),
-        ("many", _classifier(keras, (8, 8, 1), 4), (8, 8, 1), False),
+    def to_probabilities(x):
+        return keras.ops.softmax(model(x))
+
+    for name, function, image_shape, description in (
+        ("float32", model, (8, 8, 1), None),
+        ("int8", model, (8, 8, 1), None),
+        ("pixels", from_pixels, (8, 8, 1), Description(input_range=(0, 255))),
+        ("probabilities", to_probabilities, (8, 8, 1), Description(probabilities=True)),
+        ("pool4", pool4, (8, 8, 1), None),
+        ("wide", _classifier(keras, (8, 9, 1), 3), (8, 9, 1), None),
+        ("many", _classifier(keras, (8, 8, 1), 4), (8, 8, 1), None),
     ):
-        (folder / f"{name}.tflite").write_bytes(convert(function, (1, *image_shape), quantized))
-    description = {"shape": [1, 8, 8, 1], "dtype": "float32", "pixels": True}
-    description |= {"mean": [PIXEL_MEAN], "std": [PIXEL_STD]}
-    describe(folder / "pixels.tflite", description)
+        content = convert(function, (1, *image_shape), quantized=name == "int8")
+        if description:
+            content = metadata.write(content, description, name=name)
+        (folder / f"{name}.tflite").write_bytes(content)
     return folder
-
-
-def describe(path, description, **changes):
-    """Writes the part of a converter's report that tells of the input of the model in `path`."""
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    path.with_suffix(".json").write_text(json.dumps({"sha256": sha256, "input": description, **changes}))
 
 
 def save(model, path):

@@ -20,7 +20,8 @@ from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.artifacts.writing import in_float32, tflite_facts
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import tflite_file
-from tests.export import commands, hsvits
+from tests.command_line.in_process import call
+from tests.export import hsvits
 
 pytestmark = pytest.mark.tensorflow
 
@@ -47,7 +48,7 @@ def test_each_signature_computes_with_its_groups(preset, tmp_path):
 def test_weights_are_stored_once_and_the_stem_is_computed_once(tmp_path, capsys):
     hsvits.small().save(tmp_path / "model.keras")
     options = [f"--model={tmp_path / 'model.keras'}", f"--output={tmp_path / 'elastic.tflite'}"]
-    commands.run(elastic, *options, "--groups=1,3", "--preset=dynamic", "--samples=8")
+    call(elastic, *options, "--groups=1,3", "--preset=dynamic", "--samples=8")
     report = json.loads((tmp_path / "elastic.json").read_text())
     whole = convert(lower(hsvits.small()), "dynamic")
     *_, last = report["signatures"]

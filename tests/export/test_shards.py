@@ -16,7 +16,8 @@ from export import shards
 from export.sharding import shard_files
 from hsvit_keras.artifacts import PRESETS
 from hsvit_runtime.errors import InputError
-from tests.export import commands, hsvits
+from tests.command_line.in_process import call
+from tests.export import hsvits
 
 pytestmark = pytest.mark.tensorflow
 
@@ -66,7 +67,7 @@ def test_every_preset(stem, preset, tmp_path):
 def test_several_numbers_of_shards_make_a_table(tmp_path, capsys):
     path = tmp_path / "model.keras"
     hsvits.small("split").save(path)
-    commands.run(
+    call(
         shards, f"--model={path}", f"--output={tmp_path}", "--num_shards=1,3", "--preset=float32",
         "--samples=4",
     )  # fmt: skip
@@ -97,4 +98,4 @@ def test_errors(tmp_path):
 
 def test_numbers_of_shards_are_integers(tmp_path):
     with pytest.raises(InputError, match=r"^--num_shards takes integers separated by commas; received two$"):
-        commands.run(shards, "--model=m.keras", f"--output={tmp_path}", "--num_shards=two")
+        call(shards, "--model=m.keras", f"--output={tmp_path}", "--num_shards=two")

@@ -11,7 +11,7 @@ pytest.importorskip("ray")
 import export.serving
 from export import serve
 from hsvit_runtime.errors import FileError, InputError, MissingPackageError
-from tests.export import commands
+from tests.command_line.in_process import call
 from tests.export.serving.server import Server, descendants, running, until
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
@@ -23,13 +23,13 @@ def test_without_ray(sharded, monkeypatch):
     monkeypatch.delattr(export.serving, "engine", raising=False)
     message = r"^serving needs Ray with Serve \(.*\): pip install 'hsvit-keras\[horizontal\]'$"
     with pytest.raises(MissingPackageError, match=message):
-        commands.run(serve, f"--manifest={sharded.manifest}")
+        call(serve, f"--manifest={sharded.manifest}")
 
 
 @pytest.mark.usefixtures("engine")
 def test_too_many_nodes(sharded):
     with pytest.raises(InputError, match="num_nodes has to be from 1 to 4, the shards; received 5"):
-        commands.run(serve, f"--manifest={sharded.manifest}", "--num_nodes=5")
+        call(serve, f"--manifest={sharded.manifest}", "--num_nodes=5")
 
 
 @pytest.mark.usefixtures("engine")
@@ -39,10 +39,10 @@ def test_a_port_in_use_and_no_cluster(sharded):
         port = taken.getsockname()[1]
         message = rf"^cannot listen on 127\.0\.0\.1, port {port}: Address already in use$"
         with pytest.raises(FileError, match=message):
-            commands.run(serve, manifest, f"--port={port}")
+            call(serve, manifest, f"--port={port}")
     message = rf"^there is no cluster of Ray at 127\.0\.0\.1:{port}: Connection refused$"
     with pytest.raises(FileError, match=message):
-        commands.run(serve, manifest, f"--address=127.0.0.1:{port}")
+        call(serve, manifest, f"--address=127.0.0.1:{port}")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("ray")
 
 from export import serve
-from tests.export import commands
+from tests.command_line.in_process import call
 from tests.export.serving.server import Server, descendants, running, until
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
@@ -42,7 +42,7 @@ def test_bench(server, engine, sharded, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(engine, "running", lambda *_, **__: contextlib.nullcontext(server.url))
     output = tmp_path / "serve.json"
     options = ["--num_nodes=4", "--deadline_ms=1000", "--bench", "--seconds=0.5", f"--output={output}"]
-    commands.run(serve, f"--manifest={sharded.manifest}", *options)
+    call(serve, f"--manifest={sharded.manifest}", *options)
     assert f"wrote {output}" in capsys.readouterr().out
     report = json.loads(output.read_text())
     assert (report["num_nodes"], report["num_shards"]) == (4, 4)

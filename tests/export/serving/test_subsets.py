@@ -11,7 +11,7 @@ from data_sets import load_dataset, sample_images
 from export import subsets as subsets_command
 from export.serving import manifest, subsets
 from hsvit_runtime.errors import InputError
-from tests.export import commands
+from tests.command_line.in_process import call
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 SAMPLES = 60
@@ -74,14 +74,14 @@ def test_a_manifest_that_names_no_data_set(sharded, tmp_path):
     (tmp_path / "manifest.json").write_text(json.dumps(content))
     options = [f"--manifests={tmp_path}/manifest.json", f"--output={tmp_path}/subsets.json", "--samples=10"]
     with pytest.raises(InputError, match="the model does not say its data set: name it by --data"):
-        commands.run(subsets_command, *options)
-    commands.run(subsets_command, *options, "--data=digits")
+        call(subsets_command, *options)
+    call(subsets_command, *options, "--data=digits")
     assert json.loads((tmp_path / "subsets.json").read_text())["data"] == "digits"
 
 
 def test_command(sharded, tmp_path, capsys):
     options = [f"--manifests={sharded.manifest},{sharded.manifest}", "--samples=20", "--draws=2"]
-    commands.run(subsets_command, *options, f"--output={tmp_path / 'subsets.json'}")
+    call(subsets_command, *options, f"--output={tmp_path / 'subsets.json'}")
     report = json.loads((tmp_path / "subsets.json").read_text())
     assert (report["data"], report["samples"]) == ("digits", 20)
     assert [row["subsets"] for row in report["rows"]] == [1, 2, 2, 2]

@@ -12,7 +12,7 @@ from PIL import Image
 from export import simulate
 from export.simulation import input_files, network, prediction, sweep
 from hsvit_runtime.errors import InputError, MissingPackageError
-from tests.export import commands
+from tests.command_line.in_process import call
 
 pytestmark = pytest.mark.once
 SHARDS = {
@@ -111,22 +111,22 @@ def test_the_command_writes_numbers_and_figures(files, tmp_path):
 def test_bad_input(files, tmp_path):
     output = f"--output={tmp_path / 'o.json'}"
     with pytest.raises(InputError, match=r"^needs --shards and --subsets to simulate, or --served to check"):
-        commands.run(simulate, output)
+        call(simulate, output)
     with pytest.raises(InputError, match=r"^--loss takes shares from 0 to below 1; received 1$"):
-        commands.run(simulate, *files, "--loss=1", output)
+        call(simulate, *files, "--loss=1", output)
     with pytest.raises(InputError, match=r"^--deadline_ms takes numbers above 0; received 0$"):
-        commands.run(simulate, *files, "--deadline_ms=0", output)
+        call(simulate, *files, "--deadline_ms=0", output)
     (tmp_path / "networks.json").write_text('{"wifi": {"one_way_ms": -1}}')
     with pytest.raises(
         InputError, match=r"networks\.json has to map names to objects with the numbers \['one_way_ms'"
     ):
-        commands.run(simulate, *files, f"--networks={tmp_path / 'networks.json'}", output)
+        call(simulate, *files, f"--networks={tmp_path / 'networks.json'}", output)
 
 
 def test_without_simpy(files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "simpy", None)
     with pytest.raises(MissingPackageError, match=r"^simulating needs SimPy: pip install 'hsvit-keras\[hor"):
-        commands.run(simulate, *files, f"--output={tmp_path / 'o.json'}")
+        call(simulate, *files, f"--output={tmp_path / 'o.json'}")
 
 
 def test_files_that_do_not_belong_together(files, tmp_path):
@@ -135,10 +135,10 @@ def test_files_that_do_not_belong_together(files, tmp_path):
     with pytest.raises(
         InputError, match=r"is about 4 groups, .* about 8: both have to be of models with the"
     ):
-        commands.run(simulate, *files, output)
+        call(simulate, *files, output)
     (tmp_path / "shards.json").write_text("[]")
     with pytest.raises(InputError, match="a JSON object with 'num_groups' and 'rows'"):
-        commands.run(simulate, *files, output)
+        call(simulate, *files, output)
     with pytest.raises(InputError, match="a measured run has no samples"):
         prediction.predict([{"num_nodes": 1, "rows": [{"clients": 1}]}])
     with pytest.raises(InputError, match="a run with --num_nodes=1 and one client is needed"):
