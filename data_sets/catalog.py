@@ -54,7 +54,7 @@ def load_dataset(name, split, data_dir=None):
 
 
 def load_validation(name, data_dir=None):
-    """Opens the official validation part of a data set that has one beside its test part.
+    """Opens the official validation part of a data set that has one and a test part.
 
     Args:
         name: one of `DATASETS`.

@@ -62,6 +62,17 @@ class ImageDataset:
         chosen = images[positions] if isinstance(images, np.ndarray) else images.subset(positions)
         return dataclasses.replace(self, split=split, images=chosen, labels=self.labels[positions])
 
+    def labels_fit(self, class_names, num_outputs):
+        """Whether the labels are indices of a model's classes.
+
+        Args:
+            class_names: sequence of str, what the model calls its classes; None where it does not say.
+            num_outputs: int, length of the model outputs' last axis.
+        """
+        if class_names is not None:
+            return tuple(class_names) == tuple(self.class_names)
+        return len(self.class_names) == num_outputs
+
 
 def as_labels(values, num_classes, file):
     """Checks the labels read from a file.

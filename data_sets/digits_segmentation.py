@@ -1,7 +1,7 @@
 """Handwritten digits on a plain background, with the class of each pixel: a small set for segmentation.
 
 Each image shows one digit of scikit-learn, enlarged to a random size at a random place, in a grey that is
-clearly lighter or darker than its background. A digit of the test part is in the test part here, too.
+clearly lighter than its background. A digit of the test part is in the test part here, too.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from data_sets import digits
 from data_sets.dataset import ImageDataset
 
 _SIZE = 32
-_DIGIT_SIZES = (14, 25)  # pixels a side, the second not among them
+_DIGIT_SIZES = (20, 29)  # pixels a side, the second not among them
 _LEAST_CONTRAST = 80
 _SEED = {"train": 0, "test": 1}
 CLASS_NAMES = ("background", *"0123456789")
@@ -53,7 +53,6 @@ def _place(digit, label, rng):
 
 
 def _greys(rng):
-    """Two greys that differ clearly."""
-    low = rng.integers(256 - _LEAST_CONTRAST)
-    high = rng.integers(low + _LEAST_CONTRAST, 256)
-    return (low, high) if rng.integers(2) else (high, low)
+    """A dark background and a clearly lighter digit."""
+    background = rng.integers(256 - _LEAST_CONTRAST)
+    return background, rng.integers(background + _LEAST_CONTRAST, 256)

@@ -11,6 +11,7 @@ import numpy as np
 from data_sets.images import ImageFiles, check_image_shape, resized, resized_mask
 from data_sets.sampling import spread_over_classes
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.pixels import in_range
 
 # Sets that fit into this at their final size are decoded and resized once.
 _CACHE_BYTES = 2 * 2**30
@@ -84,7 +85,7 @@ def batches(
         pixels, labels = images[chosen], _resized_labels(dataset, chosen, image_shape)
         if augment is not None:
             pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
-        return _in_range(pixels, input_range), labels
+        return in_range(pixels, input_range), labels
 
     # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
     reading = grain.ReadOptions(num_threads=num_workers, prefetch_buffer_size=num_workers)
@@ -126,7 +127,7 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0):
     image_shape = check_image_shape(image_shape)
     chosen = spread_over_classes(dataset.labels, count, seed)
     pixels = _resize_all(dataset.images, chosen, image_shape)
-    return _in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape)
+    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape)
 
 
 def sample_batches(dataset, count, *, batch_size=64, **preparation):
@@ -184,14 +185,6 @@ def _resized_labels(dataset, chosen, image_shape):
         return labels
     keeps_aspect = isinstance(dataset.images, ImageFiles)
     return np.stack([resized_mask(mask, size, keeps_aspect) for mask in labels])
-
-
-def _in_range(pixels, input_range):
-    """Pixels of 0 to 255 as float32 from `low` to `high`."""
-    if tuple(input_range) == PIXELS:
-        return np.asarray(pixels, np.float32)
-    low, high = input_range
-    return np.asarray(low + np.asarray(pixels, np.float64) * ((high - low) / 255), np.float32)
 
 
 def _check_at_least(least, **arguments):

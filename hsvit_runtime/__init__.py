@@ -1,4 +1,4 @@
-"""Artifacts as files: reading, describing and running `.tflite` and `.onnx` without Keras."""
+"""Reads, describes and runs `.tflite` and `.onnx` files without Keras."""
 
 import pathlib
 
@@ -12,14 +12,14 @@ def open_artifact(path, *, threads=1):
 
     Args:
         path: str or path of a `.tflite` or `.onnx` file.
-        threads: int, CPU threads to ask for.
+        threads: int, number of CPU threads.
 
     Returns:
         A `hsvit_runtime.runnable.Runnable`.
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: it is of another kind, or its runtime does not load it.
+        InputError: the file name has another suffix, or the file cannot be loaded.
     """
     path = pathlib.Path(path)
     if path.suffix not in SUFFIXES:

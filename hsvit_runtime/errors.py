@@ -1,11 +1,11 @@
-"""What the user did wrong: commands show these errors as one line, and any other with its traceback.
+"""Errors that users can correct themselves. Commands print them as one line, other errors with a traceback.
 
-Each is also the built-in error that fits, so that callers of the library can catch that one.
+Each class also derives from the matching built-in error, so that callers of the library can catch that one.
 """
 
 
 class InputError(ValueError):
-    """An argument, a setting or the content of a file is not as it has to be."""
+    """An argument, a setting or the content of a file is wrong."""
 
 
 class FileError(InputError, OSError):
@@ -13,8 +13,8 @@ class FileError(InputError, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """A file or a folder is not there."""
+    """A file or a folder does not exist."""
 
 
 class MissingPackageError(InputError, ImportError):
-    """An optional package is not installed, or does not start."""
+    """An optional package is not installed, or cannot be imported."""

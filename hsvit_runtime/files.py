@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, then renamed into it."""
+"""Atomic writing of files: a temporary file in the same folder is renamed when it is complete."""
 
 import contextlib
 import glob
@@ -11,16 +11,16 @@ from hsvit_runtime.errors import FileError, MissingFileError
 
 @contextlib.contextmanager
 def replacing(path):
-    """Gives a temporary path beside `path`; renamed to `path` at the end, removed on any error.
+    """Yields a temporary path; the file is renamed to `path` at the end, or removed after an error.
 
     Args:
-        path: str or path. Keeps its suffix in the temporary name, since savers look at it.
+        path: str or path of the file to write.
 
     Yields:
-        path, a hidden file in the same folder.
+        path of a hidden file in the same folder, with the same suffix, on which the format may depend.
 
     Raises:
-        OSError: the folder is missing or not writable, or `path` is a folder.
+        FileError: the folder does not exist or is not writable, or `path` is a folder.
     """
     path = pathlib.Path(path)
     if path.is_dir():
@@ -41,7 +41,7 @@ def replacing(path):
 
 
 def _remove_leftovers(path):
-    """Removes the temporary files of processes that were killed."""
+    """Removes temporary files for `path` whose process has ended."""
     for leftover in path.parent.glob(f".{glob.escape(path.stem)}.*.part{path.suffix}"):
         process = leftover.name.split(".")[-3]
         if process.isdigit() and not pathlib.Path(f"/proc/{process}").exists():
@@ -49,6 +49,6 @@ def _remove_leftovers(path):
 
 
 def write_json(path, content):
-    """Writes `content` as indented JSON to `path`."""
+    """Writes `content` as indented JSON to `path`, atomically."""
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n")

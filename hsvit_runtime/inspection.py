@@ -1,4 +1,4 @@
-"""What is inside a .tflite file, anyone's: tensors, ops, arithmetic, delegation, oldest runtime."""
+"""Inspects any .tflite file: tensors, ops, multiply-adds, delegation and the oldest runtime that loads it."""
 
 import collections
 import hashlib
@@ -6,10 +6,11 @@ import math
 import pathlib
 import textwrap
 
+from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from hsvit_runtime.litert import delegation, runtimes, tflite_file, xnnpack
 
-_WIDTH = 100
-_NO_FLATBUFFER = "not a valid Flatbuffer"
+_WIDTH = 100  # of a line of `summary`, in characters
+_INVALID_FLATBUFFER = "not a valid Flatbuffer"  # in LiteRT's message about damaged files
 
 
 def inspect(path_or_bytes, *, runtime=None):
@@ -17,42 +18,43 @@ def inspect(path_or_bytes, *, runtime=None):
 
     Args:
         path_or_bytes: path of a `.tflite` file, or its content.
-        runtime: str, a TensorFlow Lite release to ask about, such as "2.16".
+        runtime: str, a TensorFlow Lite release such as "2.16", to check whether it loads the file.
 
     Returns:
-        dict, ready for JSON:
+        dict that can be written as JSON:
 
-        `bytes`, `sha256`
-        `inputs`, `outputs`: list of `{name, shape, dtype, scale, zero_point}`; unknown sizes are None.
-        `ops`, `macs`: dict from kind of op to how many there are, and to their multiply-adds. Unknown
+        `bytes`, `sha256`: size and hash of the file.
+        `inputs`, `outputs`: list of `{name, shape, dtype, scale, zero_point}`; sizes that are known only at
+            run time are None.
+        `ops`, `macs`: dicts from the kind of op to the number of its ops and of their multiply-adds. Unknown
             sizes count as 1, the body of a loop once.
-        `total_macs`
-        `partitions`: int, what XNNPACK runs in one piece. None if LiteRT could not load the file.
-        `fully_delegated`: bool, one partition holds everything; None as above.
+        `total_macs`: int.
+        `partitions`: int, number of subgraphs that XNNPACK runs; None if LiteRT could not load the file.
+        `fully_delegated`: bool, whether one partition contains all ops; None as above.
         `undelegated_ops`: list of `{op, count, reason}`; None as above.
-        `delegation_problem`: str, why LiteRT could not load the file, or None.
-        `litert_version`: str, the LiteRT that was watched; older runtimes delegate less.
-        `custom_ops`, `flex_ops`: list of names that an app would have to bring.
-        `quantized_tensors`: list of `{name, dtype, scale, zero_point, axis, constant}`, scale and zero
-            point being lists, axis None where there is one scale.
+        `delegation_problem`: str, why LiteRT could not load the file; None if it could.
+        `litert_version`: str, the version of LiteRT that loaded the file; older versions delegate fewer ops.
+        `custom_ops`, `flex_ops`: lists of names of ops that an app has to provide.
+        `quantized_tensors`: list of `{name, dtype, scale, zero_point, axis, constant}`, where scale and zero
+            point are lists, and axis is None for one scale for the tensor.
         `weights_bytes`: dict from dtype to bytes of constants.
-        `minimum_runtime`: str, the oldest TensorFlow Lite release that loads the file; "2.12" stands for
-            itself and older ones, None for newer ones than the last that is known.
-        `runtime_needs`: list of `{feature, runtime}`, what takes more than 2.12.
-        `declared_runtime`: str, what the file says itself, or None.
-        `runtime`, `loads_on_runtime`: the release asked about, and whether it is new enough.
+        `minimum_runtime`: str, the oldest TensorFlow Lite release that loads the file. "2.12" means 2.12 or
+            older; None means newer than all known releases.
+        `runtime_needs`: list of `{feature, runtime}`, features that need a release newer than 2.12.
+        `declared_runtime`: str, the oldest release according to the file itself, or None.
+        `runtime`, `loads_on_runtime`: the argument `runtime`, and whether that release loads the file.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is no `.tflite` file or is damaged.
+        MissingFileError: there is no such file.
+        InputError: the file is not a `.tflite` file or is damaged, or `runtime` is not a release.
     """
     import ai_edge_litert
 
     content, name = _content(path_or_bytes)
     tflite_file.check_header(content, name)
     observed = delegation.observe(content)
-    if _NO_FLATBUFFER in observed.get("problem", ""):
-        raise ValueError(f"{name} is damaged or cut short: its parts do not lie where it says")
+    if _INVALID_FLATBUFFER in observed.get("problem", ""):
+        raise InputError(f"{name} is damaged or cut short: it is not a valid flatbuffer")
     model = tflite_file.read(content, name)
     needs = runtimes.needs(model)
     oldest = runtimes.oldest(needs)
@@ -61,7 +63,7 @@ def inspect(path_or_bytes, *, runtime=None):
     try:
         macs = _sum((op.kind, multiply_adds(op)) for op in ops)
     except (LookupError, AttributeError) as error:
-        raise ValueError(f"{name} is damaged: an op lacks an input, an output or a dimension") from error
+        raise InputError(f"{name} is damaged: an op lacks an input, an output or a dimension") from error
     custom = {op.kind for op in ops if op.custom}
     flex = {kind for kind in custom if kind.startswith("Flex")}
     return {
@@ -89,16 +91,19 @@ def inspect(path_or_bytes, *, runtime=None):
 
 
 def multiply_adds(op):
-    """The multiply-adds of one op; 0 for kinds that are no convolution or matrix product.
+    """The multiply-adds of an op; 0 for ops other than convolutions and matrix products.
 
     Args:
         op: `tflite_file.Op`.
+
+    Returns:
+        int.
     """
-    if op.kind in ("CONV_2D", "FULLY_CONNECTED"):  # kernel: outputs, height, width, inputs of a group
+    if op.kind in ("CONV_2D", "FULLY_CONNECTED"):  # kernel: (outputs, height, width, inputs of a group)
         return math.prod((*op.outputs[0].shape, *op.inputs[1].shape[1:]))
-    if op.kind == "DEPTHWISE_CONV_2D":  # kernel: 1, height, width, channels
+    if op.kind == "DEPTHWISE_CONV_2D":  # kernel: (1, height, width, channels)
         return math.prod((*op.outputs[0].shape, *op.inputs[1].shape[:-1]))
-    if op.kind == "TRANSPOSE_CONV":  # kernel: outputs, height, width, inputs; each input goes to all of it
+    if op.kind == "TRANSPOSE_CONV":  # kernel: (outputs, height, width, inputs), applied to each input pixel
         return math.prod((*op.inputs[2].shape, *op.inputs[1].shape[:-1]))
     if op.kind == "BATCH_MATMUL":
         return math.prod((*op.outputs[0].shape, op.inputs[0].shape[-2 if op.option("adjX") else -1]))
@@ -110,35 +115,36 @@ def _content(path_or_bytes):
         return bytes(path_or_bytes), "the model"
     path = pathlib.Path(path_or_bytes)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, a .tflite file is needed")
+        raise FileError(f"{path} is a folder, a .tflite file is needed")
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise MissingFileError(f"there is no file {path}")
     return path.read_bytes(), str(path)
 
 
 def _delegation(model, observed):
+    """The entries of a report about delegation; `observed` is the result of `delegation.observe`."""
     if "problem" in observed:
         unknown = dict.fromkeys(("partitions", "fully_delegated", "undelegated_ops"))
         return unknown | {"delegation_problem": observed["problem"]}
-    outside = delegation.left_out(model.subgraphs[0], observed["partitions"])
-    reasons = [(op.kind, xnnpack.reason(op) or "no rule known") for op in outside]
+    undelegated = delegation.undelegated_ops(model.subgraphs[0], observed["partitions"])
+    reasons = [(op.kind, xnnpack.reason(op) or "unknown reason") for op in undelegated]
     for graph in model.subgraphs[1:]:
-        reasons += [(op.kind, f"in graph {graph.name!r}, which is not looked into") for op in graph.ops]
-    left = [
+        reasons += [(op.kind, f"in graph {graph.name!r}, which is not examined") for op in graph.ops]
+    entries = [
         {"op": kind, "count": count, "reason": reason}
         for (kind, reason), count in collections.Counter(reasons).items()
     ]
     partitions = len(observed["partitions"])
     return {
         "partitions": partitions,
-        "fully_delegated": partitions == 1 and not left,
-        "undelegated_ops": left,
+        "fully_delegated": partitions == 1 and not entries,
+        "undelegated_ops": entries,
         "delegation_problem": None,
     }
 
 
 def _sum(pairs):
-    """A dict with the sum for each key, in the order of first appearance."""
+    """A dict from each key to the sum of its values, in the order of first appearance."""
     total = {}
     for key, value in pairs:
         total[key] = total.get(key, 0) + value
@@ -178,16 +184,16 @@ def _declared_runtime(model):
     return text or None
 
 
-# ---- for people ------------------------------------------------------------------------------------
+# ---- summary as text -------------------------------------------------------------------------------
 def summary(name, report):
-    """Lines of at most 100 columns that tell what is in a report.
+    """A report as text.
 
     Args:
         name: str or path, the file.
         report: dict of `inspect`.
 
     Returns:
-        list of str.
+        list of str, lines of at most 100 characters.
     """
     lines = [str(name), ""]
     for side in ("inputs", "outputs"):
@@ -211,10 +217,10 @@ def summary(name, report):
 
 def _tensor_line(side, tensor):
     shape = " x ".join("?" if size is None else str(size) for size in tensor["shape"]) or "scalar"
-    grid = (
+    quantization = (
         "" if tensor["scale"] is None else f", scale {tensor['scale']:g}, zero point {tensor['zero_point']}"
     )
-    facts = f"{tensor['dtype']} {shape}{grid}"
+    facts = f"{tensor['dtype']} {shape}{quantization}"
     return f"{side:<6}  {_clipped(tensor['name'], _WIDTH - 11 - len(facts))}  {facts}"
 
 
@@ -232,38 +238,39 @@ def _op_table(report):
 def _delegated_text(report, kind, count):
     if report["undelegated_ops"] is None:
         return "unknown"
-    left = [entry for entry in report["undelegated_ops"] if entry["op"] == kind]
-    if not left:
+    undelegated = [entry for entry in report["undelegated_ops"] if entry["op"] == kind]
+    if not undelegated:
         return "yes"
-    inside = count - sum(entry["count"] for entry in left)
+    delegated = count - sum(entry["count"] for entry in undelegated)
     reasons = "; ".join(
-        entry["reason"] if len(left) == 1 else f"{entry['count']}: {entry['reason']}" for entry in left
+        entry["reason"] if len(undelegated) == 1 else f"{entry['count']}: {entry['reason']}"
+        for entry in undelegated
     )
-    return f"{inside} of {count}: {reasons}" if inside else f"no: {reasons}"
+    return f"{delegated} of {count}: {reasons}" if delegated else f"no: {reasons}"
 
 
 def _delegation_text(report):
     if report["partitions"] is None:
         return f"unknown, since LiteRT does not load the file: {report['delegation_problem']}"
     partitions = f"{report['partitions']} partition{'s' * (report['partitions'] != 1)}"
-    left = sum(entry["count"] for entry in report["undelegated_ops"])
-    outside = f"{left} ops left out" if left else "nothing left out"
-    return f"{partitions}, {outside} (LiteRT {report['litert_version']})"
+    undelegated = sum(entry["count"] for entry in report["undelegated_ops"])
+    rest = f"{undelegated} ops not delegated" if undelegated else "all ops delegated"
+    return f"{partitions}, {rest} (LiteRT {report['litert_version']})"
 
 
 def _runtime_text(report):
     oldest, needs = report["minimum_runtime"], report["runtime_needs"]
-    because = ", ".join(need["feature"] for need in needs if need["runtime"] == oldest)
+    features = ", ".join(need["feature"] for need in needs if need["runtime"] == oldest)
     if oldest is None:
-        text = f"newer than TensorFlow Lite {runtimes.RELEASES[-1]}, for {because}"
-    elif not because:
+        text = f"newer than TensorFlow Lite {runtimes.RELEASES[-1]}, for {features}"
+    elif not features:
         text = f"TensorFlow Lite {oldest} or older"
     else:
-        text = f"TensorFlow Lite {oldest} or newer, for {because}"
+        text = f"TensorFlow Lite {oldest} or newer, for {features}"
     if report["custom_ops"] or report["flex_ops"]:
         text += ", with the custom ops added"
     declared = report["declared_runtime"]
-    return f"{text}; the file itself says {declared}" if declared else text
+    return f"{text}; the file itself declares {declared}" if declared else text
 
 
 def _quantized_text(report):
@@ -281,11 +288,11 @@ def _clipped(name, width):
 
 
 def _printable(text):
-    """Text from the file, without what would steer a terminal."""
+    """Text from a file without control characters, which could change the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _wrapped(start, text):
-    """`text` after `start`, further lines indented to stay under it."""
+    """Lines with `text` after `start`; further lines are indented to the width of `start`."""
     indent = " " * len(start)
     return textwrap.wrap(_printable(text), _WIDTH, initial_indent=start, subsequent_indent=indent)

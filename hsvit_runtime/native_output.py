@@ -1,4 +1,4 @@
-"""What native libraries write to standard error, held back."""
+"""Holds back what native libraries write to standard error."""
 
 import contextlib
 import os
@@ -7,17 +7,17 @@ import tempfile
 
 @contextlib.contextmanager
 def quietly():
-    """Shows what is written to standard error only if it ends in an exception.
+    """Context in which output to standard error is held back, and shown only after an exception.
 
-    For native libraries that log as they load or start, which no setting stops.
+    For native libraries that log while they load, which no setting turns off.
     """
-    with tempfile.TemporaryFile() as held, open(os.dup(2), "wb") as shown:
+    with tempfile.TemporaryFile() as held, open(os.dup(2), "wb") as stderr:
         os.dup2(held.fileno(), 2)
         try:
             yield
         except BaseException:
             held.seek(0)
-            shown.write(held.read())
+            stderr.write(held.read())
             raise
         finally:
-            os.dup2(shown.fileno(), 2)
+            os.dup2(stderr.fileno(), 2)

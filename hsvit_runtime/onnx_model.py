@@ -1,4 +1,4 @@
-"""`.onnx` files in ONNX Runtime, on the CPU."""
+"""Runs `.onnx` files by ONNX Runtime on the CPU."""
 
 import json
 import pathlib
@@ -14,11 +14,11 @@ DESCRIPTION = "hsvit_description"  # the file's metadata property that holds a `
 
 
 class OnnxModel(Runnable):
-    """An `.onnx` file that is run.
+    """An `.onnx` file, loaded by ONNX Runtime.
 
     Args:
         path_or_content: path of the file, or its bytes.
-        threads: int, CPU threads to ask for.
+        threads: int, number of CPU threads.
 
     Raises:
         InputError: ONNX Runtime does not load the file, or not all inputs and outputs are numbers.
@@ -40,7 +40,7 @@ class OnnxModel(Runnable):
         start = time.perf_counter()
         try:
             self._session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the package has a dozen classes for what it refuses
+        except Exception as error:  # ONNX Runtime's error classes have no common base
             raise InputError(
                 f"{name} does not load in ONNX Runtime: {' '.join(str(error).split())[:300]}"
             ) from error

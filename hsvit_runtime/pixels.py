@@ -1,4 +1,4 @@
-"""Pixels as numbers in the range that a model takes."""
+"""Maps pixel values to the input range of a model."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ def in_range(pixels, input_range):
 
     Args:
         pixels: array of any shape, from 0 for black to 255 for white.
-        input_range: (low, high), the input's numbers for a black and a white pixel.
+        input_range: (low, high), the input values of a black and a white pixel.
 
     Returns:
-        float32 array of the same shape. The Android app computes the same to the last bit.
+        float32 array of the same shape, bit for bit the same as in the Android app.
     """
     low, high = input_range
     step = np.float32((high - low) / 255)

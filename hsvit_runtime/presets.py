@@ -1,4 +1,4 @@
-"""How an artifact stores weights and computes, and how far its outputs may be from Keras'."""
+"""Presets of artifacts: types of weights and activations, and limits for differences from Keras."""
 
 import dataclasses
 
@@ -7,14 +7,15 @@ from hsvit_runtime.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """A form of artifacts.
+    """How an artifact stores weights and computes, and how much its outputs may differ from Keras.
 
     Attributes:
-        meaning: str, one line for people.
+        meaning: str, a description for users.
         weights: str, "float32", "float16" or "int8".
-        activations: str, "float32"; "dynamic", quantized while running; or "int8", by the model's ranges.
-        limits: dict with `max_abs_diff`, the largest difference of one output, relative to the largest output
-            where that is above 1; or `cosine`, the lowest similarity of all outputs as one vector.
+        activations: str, "float32"; "dynamic", quantized at run time; or "int8", by the ranges of the model.
+        limits: dict with `max_abs_diff`, the largest allowed difference of an output value, relative to the
+            largest output value if that is above 1; or `cosine`, the lowest allowed cosine similarity of all
+            outputs.
     """
 
     meaning: str
@@ -24,24 +25,25 @@ class Preset:
 
     @property
     def needs_ranges(self):
-        """Whether the model's activations need ranges, by training or by calibration."""
+        """Whether the activations need ranges, from quantization-aware training or calibration."""
         return self.activations == "int8"
 
 
-# Types of an artifact's inputs and outputs; integers are for quantized activations.
+# Types of an artifact's inputs and outputs; the integer types need quantized activations.
 TENSOR_TYPES = ("float32", "uint8", "int8")
 
 PRESETS = {
     "float32": Preset("as trained", "float32", "float32", {"max_abs_diff": 2e-5}),
     "float16": Preset("half the size, computed in float32", "float16", "float32", {"cosine": 0.9999}),
     "dynamic": Preset(
-        "8-bit weights, activations quantized while running", "int8", "dynamic", {"cosine": 0.999}
+        "8-bit weights, activations quantized at run time", "int8", "dynamic", {"cosine": 0.999}
     ),
     "int8": Preset(
         "8-bit weights and activations, by the ranges of the model", "int8", "int8", {"cosine": 0.999}
     ),
 }
-# ONNX Runtime adds in other orders than Keras, and has no kernels that quantize activations while running.
+# ONNX Runtime sums in another order than Keras, so float32 differs more. It has no "dynamic" preset, since it
+# has no kernels for convolutions that quantize activations at run time.
 ONNX_PRESETS = {
     "float32": dataclasses.replace(PRESETS["float32"], limits={"max_abs_diff": 1e-4}),
     "float16": PRESETS["float16"],
@@ -53,7 +55,7 @@ def preset_named(name, presets=PRESETS):
     """The preset of a name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no preset of that name.
     """
     if name not in presets:
         raise InputError(f"preset has to be one of {', '.join(presets)}; received preset={name!r}")

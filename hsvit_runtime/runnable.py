@@ -1,8 +1,8 @@
-"""The one interface of whatever runs: a Keras model, a `.tflite` file, an `.onnx` file.
+"""The common interface of models that can be run: Keras models, `.tflite` files and `.onnx` files.
 
 model = open_artifact("model.tflite")
-outputs = model.run({"image": pixels})      # tensors as the file has them, such as int8
-outputs = model.predict({"image": pixels})  # numbers: put on the input's grid, and read off the output's
+outputs = model.run({"image": pixels})      # tensors of the model's own types, such as int8
+outputs = model.predict({"image": pixels})  # float32 values, quantized and dequantized as needed
 """
 
 import abc
@@ -15,14 +15,16 @@ from hsvit_runtime.description import Description
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """An input or an output.
+    """An input or an output of a model.
+
+    An integer `q` of a quantized tensor represents the value `(q - zero_point) * scale`.
 
     Attributes:
         name: str.
-        shape: tuple of int, None for an axis of any size.
+        shape: tuple of int, with None for an axis of any size.
         dtype: `numpy.dtype`.
-        scale: float, what an integer step stands for; None where numbers stand for themselves.
-        zero_point: int, the integer that stands for 0.
+        scale: float; None if the tensor is not quantized.
+        zero_point: int, the integer that represents 0; None if the tensor is not quantized.
     """
 
     name: str
@@ -32,21 +34,21 @@ class Tensor:
     zero_point: int | None = None
 
     def quantize(self, values):
-        """Numbers as this tensor holds them: integers are rounded to its grid and clipped to its range."""
+        """Converts values to this tensor's type; for integer types they are quantized and clipped."""
         values = np.asarray(values)
         if self.dtype.kind not in "iu":
             return values.astype(self.dtype)
         limits = np.iinfo(self.dtype)
-        levels = np.rint(values / (self.scale or 1.0)) + (self.zero_point or 0)
-        return np.clip(levels, limits.min, limits.max).astype(self.dtype)
+        integers = np.rint(values / (self.scale or 1.0)) + (self.zero_point or 0)
+        return np.clip(integers, limits.min, limits.max).astype(self.dtype)
 
-    def dequantize(self, levels):
-        """The float32 numbers that this tensor's content stands for."""
-        numbers = np.asarray(levels, "float32")
-        return numbers if self.scale is None else (numbers - self.zero_point) * np.float32(self.scale)
+    def dequantize(self, content):
+        """The float32 values that the content of this tensor represents."""
+        values = np.asarray(content, "float32")
+        return values if self.scale is None else (values - self.zero_point) * np.float32(self.scale)
 
     def to_json(self):
-        """dict of plain values, as reports hold it."""
+        """A dict of plain values, as used in reports."""
         return {
             "name": self.name,
             "shape": list(self.shape),
@@ -57,15 +59,15 @@ class Tensor:
 
 
 class Runnable(abc.ABC):
-    """A model that runs.
+    """A model that can be run.
 
     Attributes:
         inputs, outputs: tuples of `Tensor`.
-        description: `Description`, what the file says of itself.
+        description: `Description` stored in the file.
         runtime: dict `{name, version}`.
-        threads_used: int, None where the runtime does not tell.
-        delegation: dict `{delegate, partitions, nodes_delegated, nodes_total}`, None for what is not known.
-        init_ms: float, how long it took to read the file, allocate memory and build the graph.
+        threads_used: int; None if the runtime does not report it.
+        delegation: dict `{delegate, partitions, nodes_delegated, nodes_total}`; values are None if unknown.
+        init_ms: float, milliseconds for reading the file, allocating memory and building the graph.
     """
 
     inputs: tuple
@@ -88,38 +90,38 @@ class Runnable(abc.ABC):
         """
 
     def quantize(self, inputs):
-        """dict of numbers as the dict of tensors that `run` takes."""
+        """Converts a dict of values to the dict of tensors that `run` takes."""
         return {tensor.name: tensor.quantize(inputs[tensor.name]) for tensor in self.inputs}
 
     def dequantize(self, outputs):
-        """dict of the tensors that `run` gives, as float32 numbers."""
+        """Converts the dict of tensors that `run` returns to a dict of float32 values."""
         return {tensor.name: tensor.dequantize(outputs[tensor.name]) for tensor in self.outputs}
 
     def predict(self, inputs):
-        """`run` on numbers: dict of arrays to dict of float32 arrays; a batch is cut to what the model takes.
+        """Runs the model on float values, in batches of the size that the model takes.
 
         Args:
-            inputs: dict from an input's name to an array whose first axis is the batch.
+            inputs: dict from an input's name to an array whose first axis is the batch, of any size.
 
         Returns:
             dict from an output's name to a float32 array.
         """
         tensors, size = self.quantize(inputs), self.inputs[0].shape[0]
         count = len(next(iter(tensors.values())))
-        parts = []
+        batches = []
         for start in range(0, count, size or count):
-            part = {name: array[start : start + (size or count)] for name, array in tensors.items()}
-            parts.append(self.dequantize(self.run(_filled_up(part, size))))
-        return {name: np.concatenate([part[name] for part in parts])[:count] for name in parts[0]}
+            batch = {name: array[start : start + (size or count)] for name, array in tensors.items()}
+            batches.append(self.dequantize(self.run(_padded(batch, size))))
+        return {name: np.concatenate([batch[name] for batch in batches])[:count] for name in batches[0]}
 
     def predict_only(self, inputs):
-        """`predict` of a model with one input and one output: array to float32 array."""
+        """`predict` of a model with one input and one output: takes an array, returns a float32 array."""
         (output,) = self.predict({self.inputs[0].name: inputs}).values()
         return output
 
 
-def _filled_up(tensors, size):
-    """A batch with zeros behind it, up to the size that the model takes."""
+def _padded(tensors, size):
+    """Appends zeros to a batch, up to the batch size of the model."""
     missing = max(0, (size or 0) - len(next(iter(tensors.values()))))
     if not missing:
         return tensors

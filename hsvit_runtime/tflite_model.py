@@ -1,4 +1,4 @@
-"""`.tflite` files in LiteRT's interpreter."""
+"""Runs `.tflite` files by LiteRT's interpreter on the CPU."""
 
 import pathlib
 import time
@@ -12,12 +12,13 @@ from hsvit_runtime.runnable import Runnable, Tensor
 
 
 class TFLiteModel(Runnable):
-    """A `.tflite` file that is run.
+    """A `.tflite` file, loaded by LiteRT.
 
     Args:
         path_or_content: path of the file, or its bytes.
-        threads: int, CPU threads to ask for.
-        delegate: bool, whether the XNNPACK delegate takes what it can; plain kernels run the rest.
+        threads: int, number of CPU threads.
+        delegate: bool, whether the XNNPACK delegate runs the ops that it supports; LiteRT's own kernels run
+            all others.
 
     Raises:
         MissingFileError: there is no such file.
@@ -26,16 +27,17 @@ class TFLiteModel(Runnable):
 
     def __init__(self, path_or_content, *, threads=1, delegate=True):
         interpreter, self.init_ms = _load(path_or_content, threads, delegate)
-        self._take(interpreter, path_or_content, threads)
+        self._set_interpreter(interpreter, path_or_content, threads)
 
-    def _take(self, interpreter, path_or_content, threads, signature=None):
+    def _set_interpreter(self, interpreter, path_or_content, threads, signature=None):
+        """Sets all attributes; with `signature`, the inputs and outputs of that signature."""
         import ai_edge_litert
 
         self._interpreter = interpreter
         self._runner = interpreter.get_signature_runner(signature) if signature else None
         details = self._runner or self._interpreter
         inputs, outputs = details.get_input_details(), details.get_output_details()
-        if signature:  # dicts by the signature's names
+        if signature:  # details are dicts whose keys are the names in the signature
             inputs, outputs = (
                 [{**tensor, "name": name} for name, tensor in side.items()] for side in (inputs, outputs)
             )
@@ -57,12 +59,12 @@ class TFLiteModel(Runnable):
         return {name: self._interpreter.get_tensor(index) for name, index in self._output_indices.items()}
 
     def _fit_batch(self, inputs):
-        """Resizes inputs of any batch to the batch that comes."""
+        """Resizes inputs whose batch size is open to the size of the given batch."""
         resized = False
         for tensor in self.inputs:
             index, shape = self._input_indices[tensor.name], inputs[tensor.name].shape
-            now = self._interpreter._get_tensor_details(index, 0)["shape"]
-            if None in tensor.shape and tuple(now) != shape:
+            current_shape = self._interpreter._get_tensor_details(index, 0)["shape"]
+            if None in tensor.shape and tuple(current_shape) != shape:
                 self._interpreter.resize_tensor_input(index, shape)
                 resized = True
         if resized:
@@ -70,7 +72,7 @@ class TFLiteModel(Runnable):
 
 
 def _load(path_or_content, threads, delegate):
-    """(interpreter with tensors allocated, ms that this took)."""
+    """(interpreter with allocated tensors, milliseconds to load it)."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     is_content = isinstance(path_or_content, bytes)
@@ -80,7 +82,7 @@ def _load(path_or_content, threads, delegate):
     if not delegate:
         given["experimental_op_resolver_type"] = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     try:
-        with quietly():  # the first of a process also starts the runtime, which says so
+        with quietly():  # the first interpreter of a process also starts the runtime, which logs a message
             Interpreter(**given, num_threads=threads).allocate_tensors()
         start = time.perf_counter()
         interpreter = Interpreter(**given, num_threads=threads)
@@ -92,11 +94,11 @@ def _load(path_or_content, threads, delegate):
 
 
 def open_signatures(path_or_content, *, threads=1):
-    """All signatures of a file, which share its weights.
+    """Opens all signatures of a file in one interpreter, so that they share its weights.
 
     Args:
         path_or_content: path of a `.tflite` file, or its bytes.
-        threads: int, CPU threads to ask for.
+        threads: int, number of CPU threads.
 
     Returns:
         dict from a signature's name to its `TFLiteModel`.
@@ -110,7 +112,7 @@ def open_signatures(path_or_content, *, threads=1):
     for name in interpreter.get_signature_list():
         models[name] = TFLiteModel.__new__(TFLiteModel)
         models[name].init_ms = init_ms
-        models[name]._take(interpreter, path_or_content, threads, name)
+        models[name]._set_interpreter(interpreter, path_or_content, threads, name)
     return models
 
 
@@ -127,18 +129,18 @@ def _tensor(details):
 
 
 def _delegation(interpreter):
-    """Which part of a graph the delegate runs."""
+    """Which part of the graph the delegate runs, see `Runnable`."""
     operators = interpreter._get_ops_details()
     delegates = [operator for operator in operators if operator["op_name"] == "DELEGATE"]
-    # A delegate's node comes after the operators it has replaced, and writes the same tensors. So the
-    # last writer of a tensor is the one that runs.
+    # A delegate's node is listed after the operators that it replaces, and writes the same tensors. So the
+    # operator that runs is the last one that writes a tensor.
     writers = {tensor: operator for operator in operators for tensor in operator["outputs"]}
-    running, wanted = {}, [output["index"] for output in interpreter.get_output_details()]
-    while wanted:
-        operator = writers.get(wanted.pop())
+    running, tensors = {}, [output["index"] for output in interpreter.get_output_details()]
+    while tensors:
+        operator = writers.get(tensors.pop())
         if operator is not None and operator["index"] not in running:
             running[operator["index"]] = operator
-            wanted += list(operator["inputs"])
+            tensors += list(operator["inputs"])
     total = len(operators) - len(delegates)
     return {
         "delegate": "XNNPACK" if delegates else None,

@@ -110,7 +110,7 @@ def table(report):
 
 
 class _Worker:
-    """A process of `training.speed.worker` that measures whenever it is asked to."""
+    """A process of `training.speed.worker` that measures for each line that it is sent."""
 
     def __init__(self, job):
         self.job = job
@@ -126,7 +126,7 @@ class _Worker:
             stderr=self._errors,
             text=True,
         )
-        self.ready = self._answer()
+        self.ready = self._read_line()
         print(f"{self._name()}: first step after {self.ready['first_step_seconds']:.1f} s", flush=True)
         return self
 
@@ -138,7 +138,7 @@ class _Worker:
         """Makes one measurement while the other processes wait."""
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        self._measurements.append(self._answer()["images_per_second"])
+        self._measurements.append(self._read_line()["images_per_second"])
         print(f"{self._name()}: {self._measurements[-1]:,.1f} images/s", flush=True)
 
     def result(self):
@@ -151,13 +151,13 @@ class _Worker:
             "first_step_seconds": self.ready["first_step_seconds"],
         }
 
-    def _answer(self):
+    def _read_line(self):
         line = self._process.stdout.readline()
         if line:
             return json.loads(line)
         self._process.wait()
         self._errors.seek(0)
-        *_, reason = self._errors.read().strip().splitlines() or ["it ended without a word"]
+        *_, reason = self._errors.read().strip().splitlines() or ["it wrote no error"]
         raise InputError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
 
     def _name(self):

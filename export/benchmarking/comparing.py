@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from command_line import commands, model_data
-from data_sets import load_dataset, model_inputs
+from data_sets import load_dataset, sample_images
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
 from hsvit_keras.tasks import task_of
@@ -65,9 +65,8 @@ def measure(
     task = task_of(description, [tensor.shape for tensor in models[0].outputs])
     dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
-    pixels, labels = model_inputs.sample_inputs(
-        dataset, samples or len(dataset), models[0].inputs[0].shape[1:], (0, 255)
-    )
+    count = min(samples or len(dataset), len(dataset))
+    pixels, labels = sample_images(dataset, count, image_shape=models[0].inputs[0].shape[1:])
     inputs = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
@@ -80,7 +79,7 @@ def measure(
     )
     other_load_cores = other_load.cores()
     outputs = [_outputs(model, each) for model, each in zip(models, inputs, strict=True)]
-    if not model_inputs.labels_fit(dataset, description.class_names, models[0].outputs[0].shape[-1]):
+    if not dataset.labels_fit(description.class_names, models[0].outputs[0].shape[-1]):
         labels = None
     finite = [_finite_samples(each) for each in outputs]
     return benchmark_report.assemble(

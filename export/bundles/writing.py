@@ -16,7 +16,7 @@ import keras
 import numpy as np
 
 from command_line import model_data
-from data_sets import load_dataset, model_inputs
+from data_sets import load_dataset, sample_images
 from hsvit_keras.artifacts.keras_model import input_name, predict
 from hsvit_keras.artifacts.writing import (
     Samples,
@@ -174,10 +174,9 @@ class _Images:
             )
         self._input_range = request.input_range
         self.count = request.images
-        self.pixels, labels = model_inputs.sample_inputs(
-            dataset, max(request.images, _METRIC_SAMPLES), model.inputs[0].shape[1:], (0, 255)
-        )
-        fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
+        count = min(max(request.images, _METRIC_SAMPLES), len(dataset))
+        self.pixels, labels = sample_images(dataset, count, image_shape=model.inputs[0].shape[1:])
+        fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
         self.labels = labels if fit else None
         self.class_names = description.class_names or (dataset.class_names if fit else ())
 

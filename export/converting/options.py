@@ -3,7 +3,7 @@
 from absl import flags
 
 from command_line import model_data
-from data_sets import load_dataset, model_inputs
+from data_sets import load_dataset, sample_images
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
 
@@ -62,7 +62,7 @@ def samples_for(model, count):
     description = description_of(model)
     dataset = load_dataset(model_data.data_set_of(description, FLAGS.data), "test", FLAGS.data_dir)
     inputs, labels = _inputs(dataset, model, count)
-    fit = model_inputs.labels_fit(dataset, description.class_names, model.outputs[0].shape[-1])
+    fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
     return Samples(inputs, labels if fit else None, dataset.name)
 
 
@@ -80,7 +80,8 @@ def _inputs(dataset, model, count):
 
     check_takes_images(model)
     limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
-    return model_inputs.sample_inputs(dataset, count, model.inputs[0].shape[1:], limits)
+    shape = model.inputs[0].shape[1:]
+    return sample_images(dataset, min(count, len(dataset)), image_shape=shape, input_range=limits)
 
 
 def check_takes_images(model):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from command_line.tables import table as text_table
-from data_sets.model_inputs import sample_inputs
+from data_sets import sample_images
 from export.serving.head import Head
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
@@ -79,7 +79,12 @@ def _class_tokens(model, dataset, samples):
     if model.class_names and model.class_names != tuple(dataset.class_names):
         classes = ", ".join(model.class_names)
         raise InputError(f"{model.model} has other classes than {dataset.name}: {classes}")
-    inputs, labels = sample_inputs(dataset, samples, model.image_shape, model.input_range)
+    inputs, labels = sample_images(
+        dataset,
+        min(samples, len(dataset)),
+        image_shape=model.image_shape,
+        input_range=model.input_range,
+    )
     order = np.argsort(sum(model.groups, ()))
     parts = [TFLiteModel(content).predict_only(inputs) for content in model.shards]
     return np.concatenate(parts, axis=1)[:, order], labels

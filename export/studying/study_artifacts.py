@@ -4,7 +4,7 @@ import json
 import pathlib
 
 from command_line.tables import table as text_table
-from data_sets import load_dataset, model_inputs
+from data_sets import load_dataset, sample_images
 from export.benchmarking import comparing
 from hsvit_keras.artifacts import Samples, to_tflite
 from hsvit_keras.compression.quantization import is_quantized
@@ -147,8 +147,11 @@ def _all_samples(model, data_dir):
     """The whole test part of the model's data set."""
     description = description_of(model)
     dataset = load_dataset(description.data_set, "test", data_dir)
-    inputs, labels = model_inputs.sample_inputs(
-        dataset, len(dataset), model.inputs[0].shape[1:], description.input_range
+    inputs, labels = sample_images(
+        dataset,
+        len(dataset),
+        image_shape=model.inputs[0].shape[1:],
+        input_range=description.input_range,
     )
     return Samples(inputs, labels, dataset.name)
 

@@ -20,7 +20,7 @@ from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
-from hsvit_keras.compression.rewriting import functional, with_dtype
+from hsvit_keras.compression.rewriting import functional, rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
@@ -95,6 +95,7 @@ def to_tflite(
     hsvit_keras.to_tflite("best.keras", "model.tflite", preset="int8", calibration=[pixels])
     ```
     """
+    require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, tflite_conversion
 
     quantizes = preset_named(preset).needs_ranges
@@ -158,6 +159,7 @@ def to_onnx(
         InputError: the model cannot be held, or the artifact computes something else.
         OSError: a file cannot be read or written.
     """
+    require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, onnx_conversion
 
     def make(prepared):
@@ -211,13 +213,13 @@ def _onnx_facts(content):
 
 
 def with_ranges(model, calibration):
-    """The model with ranges: its own, or those of calibration batches.
+    """The model with ranges: its own, or a copy with those of calibration batches.
 
     Raises:
         InputError: it has none, and there are no calibration batches.
     """
     if calibration is not None:
-        return calibrate(model, calibration)
+        return calibrate(rewrite(model) if is_quantized(model) else model, calibration)
     if not is_quantized(model):
         raise InputError(
             f"{model.name!r} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, or "
@@ -277,7 +279,6 @@ class _Prepared:
 
 def _write(model, request, make):
     """Makes one artifact with its report."""
-    require_backend("tensorflow")
     output, preset = pathlib.Path(request.path), preset_named(request.preset, request.presets)
     if output.suffix != request.suffix:
         raise InputError(f"the output's name has to end in {request.suffix}; received {output}")

@@ -1,4 +1,4 @@
-"""Passes: functions from one `keras.Model` to another."""
+"""Compression passes: functions that take a `keras.Model` and return another one."""
 
 from hsvit_keras.compression.folding import fold_batch_norm
 from hsvit_keras.compression.pruning import prune

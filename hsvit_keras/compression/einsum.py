@@ -1,15 +1,15 @@
-"""The equation of an `EinsumDense` layer, taken apart."""
+"""The equation of an `EinsumDense` layer, split into its parts."""
 
 import re
 
 
 def letters(layer):
-    """The letters of the axes of inputs, kernel and outputs.
+    """The letters that name the axes of the inputs, the kernel and the outputs.
 
     Args:
         layer: `keras.layers.EinsumDense`.
 
     Returns:
-        Three str, such as `("bngi", "gio", "bngo")`.
+        list of three str, such as `["bngi", "gio", "bngo"]`.
     """
     return re.split(",|->", layer.equation.replace(" ", ""))

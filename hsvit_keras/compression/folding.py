@@ -1,5 +1,8 @@
-"""Normalizations folded into kernels: a batch normalization into the layer in front of it, that of pixels
-into the convolution behind it."""
+"""Folds normalization into kernels.
+
+Batch normalization is folded into the layer before it, the normalization of pixels into the convolution
+after it.
+"""
 
 import numpy as np
 from keras import layers
@@ -9,16 +12,17 @@ from hsvit_keras.layers import Shift
 
 
 def _scale_outputs(kernel, gain):
-    """The last axis of the kernel counts the outputs: Dense, Conv2D."""
+    """Multiplies each output channel by its gain, for kernels whose last axis is the output channels."""
     return kernel * gain
 
 
 def _scale_depthwise(kernel, gain):
-    """(height, width, inputs, multiplier): the last two axes count the outputs."""
+    """The same for depthwise kernels `(height, width, input channels, depth multiplier)`."""
     return kernel * gain.reshape(kernel.shape[-2:])
 
 
-_FOLDABLE = {
+# Layers that batch normalization is folded into, and how the output channels of their kernels are scaled.
+_SCALE_KERNEL = {
     layers.Conv1D: _scale_outputs,
     layers.Conv2D: _scale_outputs,
     layers.Dense: _scale_outputs,
@@ -27,30 +31,34 @@ _FOLDABLE = {
 
 
 def fold_batch_norm(model):
-    """Replaces each convolution or Dense layer with batch normalization behind it by one with a bias.
+    """Folds batch normalization into the convolution or Dense layer before it.
 
-    Answers stay those of inference. A normalization without such a layer in front, or behind one
-    that feeds others too, stays; so does what is inside of a model within the model.
+    The outputs at inference stay the same. A batch normalization is kept where no such layer comes directly
+    before it, or where other layers read the output of that layer, too. Models nested inside the model are
+    not changed.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
 
     Returns:
-        A `keras.Model` with the same layer names, less those of the folded normalizations.
+        A `keras.Model` with the same layer names, without those of the folded normalizations; `model` itself
+        if there is nothing to fold.
 
     Raises:
-        ValueError: `model` has no graph that could be followed.
+        InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
-    norm_behind = {
+    norm_after = {
         graph.producers(norm)[0].name: norm for norm in graph.model.layers if _is_foldable(norm, graph)
     }
-    folded = {norm.name for norm in norm_behind.values()}
+    folded = {norm.name for norm in norm_after.values()}
+    if not folded:
+        return model
 
     def replace(layer):
-        if layer.name in norm_behind:
+        if layer.name in norm_after:
             with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-            return with_bias, _folded_weights(layer, norm_behind[layer.name])
+            return with_bias, _folded_weights(layer, norm_after[layer.name])
         return None
 
     def call(layer, *args, **kwargs):
@@ -64,7 +72,7 @@ def _is_foldable(norm, graph):
         return False
     (layer,) = graph.producers(norm)
     return (
-        type(layer) in _FOLDABLE
+        type(layer) in _SCALE_KERNEL
         and layer.activation is layers.Activation("linear").activation
         and graph.is_called_once(layer)
         and len(graph.consumers(layer)) == 1
@@ -75,6 +83,7 @@ def _is_foldable(norm, graph):
 
 
 def _folded_weights(layer, norm):
+    """Kernel and bias that compute what `layer` and `norm` compute together at inference."""
     kernel, *bias = layer.get_weights()
     gain = 1 / np.sqrt(np.asarray(norm.moving_variance) + norm.epsilon)
     offset = -np.asarray(norm.moving_mean) * gain
@@ -84,59 +93,64 @@ def _folded_weights(layer, norm):
         offset = offset + np.asarray(norm.beta)
     if bias:
         offset = offset + bias[0] * gain
-    return [_FOLDABLE[type(layer)](kernel, gain), offset]
+    return [_SCALE_KERNEL[type(layer)](kernel, gain), offset]
 
 
 def fold_normalization(model):
-    """Folds the normalization of images into the convolutions that read it.
+    """Folds the normalization of pixels, a `Rescaling` layer, into the convolutions that read it.
 
-    Convolutions without padding take it whole. Padding stands for normalized zeros, so in front of a padded
-    convolution a `Shift` by the mean stays, and only the scale goes into the kernel.
+    Where no convolution pads its input, scale and offset both go into kernel and bias. Padding is zero after
+    normalization, so in front of padded convolutions a `Shift` by the mean is kept and only the scale
+    goes into the kernel.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
 
     Returns:
-        A `keras.Model` with the same outputs; the model itself if it has no such normalization.
+        A `keras.Model` with the same outputs; `model` itself if it has no normalization that can be folded.
 
     Raises:
-        InputError: `model` has no graph that could be followed.
+        InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
-    folded, kept = {}, {}
+    normalization_of, needs_shift = {}, {}
     for layer in graph.model.layers:
         if type(layer) is layers.Rescaling and graph.is_called_once(layer) and not graph.is_output(layer):
-            readers, is_padded = _convolutions_behind(layer, graph)
-            if readers:
-                folded |= {reader.name: (layer, is_padded) for reader in readers}
-                kept[layer.name] = is_padded
-    if not folded:
+            convolutions, is_padded = _convolutions_after(layer, graph)
+            if convolutions:
+                normalization_of |= {convolution.name: layer for convolution in convolutions}
+                needs_shift[layer.name] = is_padded and bool(_scale_and_offset(layer)[1].any())
+    if not normalization_of:
         return model
 
     def replace(layer):
-        if kept.get(layer.name):
+        if needs_shift.get(layer.name):
             scale, offset = _scale_and_offset(layer)
             return Shift(offset / scale, name=layer.name)
-        if layer.name not in folded:
+        if layer.name not in normalization_of:
             return None
-        normalization, is_padded = folded[layer.name]
+        normalization = normalization_of[layer.name]
         with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-        return with_bias, _normalized_weights(layer, normalization, is_padded)
+        return with_bias, _normalized_weights(layer, normalization, needs_shift[normalization.name])
 
     def call(layer, *args, **kwargs):
-        gone = layer.name in kept and not kept[layer.name]
-        return args[0] if gone else layer(*args, **kwargs)
+        is_removed = layer.name in needs_shift and not needs_shift[layer.name]
+        return args[0] if is_removed else layer(*args, **kwargs)
 
     return rewrite(graph.model, replace, call)
 
 
-def _convolutions_behind(normalization, graph):
-    """The convolutions that read a normalization, and whether any pads; none if other layers read it, too."""
-    wanted, found, is_padded = list(graph.consumers(normalization)), [], False
-    while wanted:
-        layer = wanted.pop()
+def _convolutions_after(normalization, graph):
+    """The convolutions that read a normalization, and whether any of them pads its input.
+
+    Returns:
+        (list of layers, bool). The list is empty if a layer of another kind reads the normalization.
+    """
+    remaining, found, is_padded = list(graph.consumers(normalization)), [], False
+    while remaining:
+        layer = remaining.pop()
         if type(layer) is layers.ZeroPadding2D and not graph.is_output(layer):
-            wanted += graph.consumers(layer)
+            remaining += graph.consumers(layer)
             is_padded = True
         elif type(layer) is layers.Conv2D and layer.groups == 1 and graph.is_called_once(layer):
             found.append(layer)
@@ -146,17 +160,18 @@ def _convolutions_behind(normalization, graph):
     return found, is_padded
 
 
-def _normalized_weights(convolution, normalization, is_padded):
+def _normalized_weights(convolution, normalization, has_shift):
+    """Kernel and bias that include the normalization; only its scale if a `Shift` adds the offset."""
     kernel, *bias = convolution.get_weights()
     scale, offset = _scale_and_offset(normalization)
     bias = bias[0] if bias else np.zeros(kernel.shape[-1], kernel.dtype)
-    if not is_padded:
+    if not has_shift:
         bias = bias + np.einsum("hwio,i->o", kernel.astype("float64"), offset).astype(kernel.dtype)
     return [(kernel * scale[:, np.newaxis]).astype(kernel.dtype), bias]
 
 
 def _scale_and_offset(normalization):
-    """Both of a Rescaling, one for each channel."""
+    """Scale and offset of a `Rescaling` layer, as arrays with one value for each channel."""
     channels = normalization.output.shape[-1:]
     both = (normalization.scale, normalization.offset)
     return [np.broadcast_to(np.asarray(values, "float64"), channels) for values in both]

@@ -1,7 +1,7 @@
-"""The kernels of a model that can be pruned, each looked at as a stack of matrices.
+"""The kernels of a model that can be pruned, each viewed as a stack of matrices `(stack, inputs, outputs)`.
 
-`(stack, inputs, outputs)`: one matrix for a Dense layer, one for each place in the window of a convolution,
-one for each group of a grouped projection.
+The stack holds one matrix for a Dense layer, one for each position in the window of a convolution, and one
+for each group of a grouped projection.
 """
 
 import math
@@ -14,8 +14,8 @@ from hsvit_keras.compression import einsum
 from hsvit_runtime.errors import InputError
 
 _TRANSPOSED = layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose
-# Without depthwise convolutions: they hold few weights, of which each counts
-# (https://arxiv.org/abs/1710.01878 leaves them whole, and so does tensorflow-model-optimization).
+# Depthwise convolutions are left out: they have few weights, and pruning those costs accuracy. They are not
+# pruned in https://arxiv.org/abs/1710.01878 nor by tensorflow-model-optimization either.
 _PRUNABLE = layers.Conv1D, layers.Conv2D, layers.Conv3D, *_TRANSPOSED, layers.Dense, layers.EinsumDense
 
 
@@ -23,7 +23,7 @@ class Kernel:
     """The kernel of one layer.
 
     Args:
-        name: str, the name of the layer.
+        name: str, the name of the layer in the model.
         layer: built convolution, `Dense` or `EinsumDense`.
     """
 
@@ -42,36 +42,38 @@ class Kernel:
         array = keras.ops.convert_to_numpy(self.variable).astype("float32")
         return array.transpose(self._order).reshape(self.shape)
 
-    def keep(self, mask):
-        """Sets to zero what `mask` does not keep, a bool array or tensor in the shape of the variable."""
+    def apply_mask(self, mask):
+        """Sets weights to zero where `mask` is False, a bool array or tensor of the variable's shape."""
         self.variable.assign(keras.ops.where(mask, self.variable.value, 0))
 
-    def in_place(self, matrices):
-        """An array of `shape`, such as a mask, in the shape of the variable."""
+    def to_variable_shape(self, matrices):
+        """Brings an array of `shape`, such as a mask, into the shape of the variable."""
         array = matrices.reshape([self.variable.shape[axis] for axis in self._order])
         return array.transpose(np.argsort(self._order))
 
 
 def kernels(model, skip=()):
-    """The kernels of convolutions (less depthwise ones), `Dense` and `EinsumDense`, and their subclasses.
+    """The kernels of `Dense` and `EinsumDense` layers and of all but depthwise convolutions.
+
+    Subclasses of these layers are included.
 
     Args:
         model: built `keras.Model`.
-        skip: list of names of layers to leave out, with all that is inside of them.
+        skip: list of str, names of layers to leave out together with the layers inside of them.
 
     Returns:
-        list of `Kernel`. Layers inside of others are named as in "attention/query".
+        list of `Kernel`. A layer inside of another is named by its path, such as "attention/query".
 
     Raises:
-        ValueError: the model has no weights yet, or no layer of a name in `skip`.
+        InputError: the model has no weights yet, or a name in `skip` is not the name of a layer.
     """
     if not model.built:
         raise InputError(f"{model.name!r} has no weights yet: give it an input shape, or call it once")
-    named = dict(_inside(model))
+    named = dict(_named_layers(model))
     for name in skip:
         if name not in named:
-            raise InputError(f"skip names {name!r}, and {model.name!r} has no such layer")
-    found = {}  # a layer that stands in several places counts once
+            raise InputError(f"skip names {name!r}, but {model.name!r} has no such layer")
+    found = {}  # keyed by id, so that a layer used in several places is listed once
     for name, layer in named.items():
         if _is_prunable(layer) and not any(f"{name}/".startswith(f"{skipped}/") for skipped in skip):
             found.setdefault(id(layer), Kernel(name, layer))
@@ -82,15 +84,15 @@ def _is_prunable(layer):
     return isinstance(layer, _PRUNABLE) and layer.built and isinstance(layer.kernel, keras.Variable)
 
 
-def _inside(layer, prefix=""):
-    """Names and layers, from the outside to the inside."""
-    for child in layer._flatten_layers(recursive=False, include_self=False):  # it has no public name
+def _named_layers(layer, prefix=""):
+    """Yields (path, layer) of all layers inside of `layer`, a layer before the layers inside of it."""
+    for child in layer._flatten_layers(recursive=False, include_self=False):  # Keras has no public form
         yield prefix + child.name, child
-        yield from _inside(child, f"{prefix}{child.name}/")
+        yield from _named_layers(child, f"{prefix}{child.name}/")
 
 
 def _axes(layer):
-    """Three lists: the axes of the kernel's stack, of its inputs and of its outputs."""
+    """The kernel's axes as three lists: stack, inputs and outputs."""
     rank = len(layer.kernel.shape)
     if isinstance(layer, layers.EinsumDense):
         inputs, kernel, outputs = einsum.letters(layer)

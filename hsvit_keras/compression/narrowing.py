@@ -1,4 +1,4 @@
-"""A pass that computes the first tokens alone where nothing reads the others, such as class tokens."""
+"""A pass that computes only the first tokens, such as the class token, where no layer reads the others."""
 
 import functools
 import math
@@ -21,8 +21,8 @@ from hsvit_keras.layers import (
     TokenRange,
 )
 
-# Layers that treat each token alone, by itself and its place: picking the first tokens in front of
-# them or behind them is the same.
+# Layers whose output for a token depends only on that token and its position: selecting the first tokens
+# before the layer gives the same as selecting them after it.
 _TOKENWISE = (
     layers.Activation,
     layers.Dense,
@@ -34,35 +34,35 @@ _TOKENWISE = (
     RotaryEmbedding,
 )
 _MERGING = (layers.Add, layers.Average, layers.Multiply)
-# Attention that answers each query from all keys, whatever the other queries are.
+# Attention in which the output of a query depends on all keys and values, but on no other query.
 _QUERYWISE = (LinformerAttention, PerformerAttention, SoftmaxAttention)
 
 
 def compute_first_tokens_alone(model):
-    """Picks the tokens that are read as early as possible: usually within the last block.
+    """Selects the tokens that are read as early in the graph as possible, usually within the last block.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
 
     Returns:
-        A `keras.Model` with the same answers.
+        A `keras.Model` with the same outputs.
 
     Raises:
-        ValueError: `model` has no graph that could be followed.
+        InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
-    narrow = {}  # how many tokens of a layer are computed, where these are not all
+    token_counts = {}  # from a layer's name to the number of tokens it computes, if it does not compute all
     for layer in reversed(graph.model.layers):
-        count = _tokens_read(layer, graph, narrow)
-        if 0 < count < math.inf and _can_be_narrow(layer, count):
-            narrow[layer.name] = count
+        count = _tokens_read(layer, graph, token_counts)
+        if 0 < count < math.inf and _can_compute_first_tokens(layer, count):
+            token_counts[layer.name] = count
 
     def call(layer, *args, **kwargs):
-        if isinstance(layer, FirstToken | TokenRange) and _keeps_all(layer, args[0]):
+        if isinstance(layer, FirstToken | TokenRange) and _selects_all(layer, args[0]):
             return args[0]
-        if layer.name not in narrow:
+        if layer.name not in token_counts:
             return layer(*args, **kwargs)
-        first = functools.partial(_first, count=narrow[layer.name], reader=layer)
+        first = functools.partial(_first_tokens, count=token_counts[layer.name], reader=layer)
         if isinstance(layer, JoinTokens):
             return first(args[0])
         if isinstance(layer, _QUERYWISE):
@@ -72,8 +72,8 @@ def compute_first_tokens_alone(model):
     return rewrite(graph.model, call=call)
 
 
-def _tokens_read(layer, graph, narrow):
-    """How many tokens of what `layer` computes are read, counted from the first; infinity for all."""
+def _tokens_read(layer, graph, token_counts):
+    """How many of the first tokens of the output of `layer` are read; infinity if all may be."""
     if graph.is_output(layer) or not graph.is_called_once(layer):
         return math.inf
 
@@ -84,33 +84,36 @@ def _tokens_read(layer, graph, narrow):
             return consumer.stop or math.inf
         if isinstance(consumer, _QUERYWISE) and layer in graph.producers(consumer)[1:]:
             return math.inf
-        return narrow.get(consumer.name, math.inf)
+        return token_counts.get(consumer.name, math.inf)
 
     return max(map(read_by, graph.consumers(layer)), default=math.inf)
 
 
-def _can_be_narrow(layer, count):
-    """Whether the first `count` tokens of `layer` depend on nothing but the first `count` that it takes."""
+def _can_compute_first_tokens(layer, count):
+    """Whether the first `count` output tokens depend only on the first `count` input tokens.
+
+    For attention: on the first `count` queries.
+    """
     if isinstance(layer, JoinTokens):
         return layer.input[0].shape[1] >= count
     if isinstance(layer, layers.EinsumDense):
-        tokens, kernel, answers = einsum.letters(layer)
-        return tokens[1] == answers[1] and tokens[1] not in kernel + (layer.bias_axes or "")
+        inputs, kernel, outputs = einsum.letters(layer)
+        return inputs[1] == outputs[1] and inputs[1] not in kernel + (layer.bias_axes or "")
     if isinstance(layer, layers.LayerNormalization):
         return 1 not in (axis % len(layer.input.shape) for axis in layer.axis)
     if isinstance(layer, _MERGING):
         return len({len(tensor.shape) for tensor in layer.input}) == 1
-    if isinstance(layer, _QUERYWISE):  # but windows are made of neighbouring queries
+    if isinstance(layer, _QUERYWISE):  # local heads attend within windows of neighbouring queries
         return not getattr(layer, "local_heads", 0)
     return isinstance(layer, _TOKENWISE)
 
 
-def _keeps_all(layer, tokens):
+def _selects_all(layer, tokens):
     return layer.compute_output_shape(tokens.shape) == tokens.shape
 
 
-def _first(tensor, count, reader):
-    """The first tokens of `tensor`, unless it has no more, or one for all to share."""
+def _first_tokens(tensor, count, reader):
+    """The first tokens of `tensor`; `tensor` itself if it has only these, or one that is broadcast."""
     if tensor.shape[1] in (1, count):
         return tensor
     source = tensor._keras_history.operation.name

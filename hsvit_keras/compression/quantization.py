@@ -1,8 +1,9 @@
-"""Quantization-aware training, and quantization after training, as passes over a graph.
+"""Quantization-aware training and quantization after training, as passes over a graph.
 
-`quantize_aware` puts ranges behind what integer layers read and make, and rounds their weights: the model
-then answers, and trains, as its integer artifact will answer. `calibrate` sets the ranges without training.
-Which layers these are is said by a scheme, see schemes.py.
+`quantize_aware` adds a range to the inputs and outputs of all layers that will compute with integers, and
+rounds their weights. The outputs of the model are then those of its integer artifact, in training, too.
+`calibrate` sets the ranges without training. A scheme says which layers compute with integers, see
+schemes.py.
 """
 
 import warnings
@@ -21,55 +22,53 @@ from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 
-# Activations that an artifact computes within the layer in front of them.
-_WITHIN_INTEGERS = (keras.activations.relu, keras.activations.relu6)
+# Activations that an artifact computes within the integer layer before them.
+_FUSED_ACTIVATIONS = (keras.activations.relu, keras.activations.relu6)
 
 
 def quantize_aware(model, scheme="int8", skip=()):
-    """A model that computes as its integer artifact will, and can be trained so.
+    """Makes a trainable model that computes as its integer artifact will.
 
-    Batch normalization, and that of pixels, is folded first. Until `fit` or `calibrate` has set the ranges,
-    activations are not rounded.
+    Batch normalization and the normalization of pixels are folded first. Activations are not rounded until
+    `fit` or `calibrate` has set the ranges.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
         scheme: `Scheme`, or the name of one: `"int8"`.
-        skip: sequence of str, names of layers that stay float.
+        skip: sequence of str, names of layers that are not quantized.
 
     Returns:
         A `keras.Model` with the same layer names and weights, and a layer `..._range` for each range.
 
     Raises:
-        ValueError: `model` is quantized already or has no graph that could be followed, there is no such
-            scheme or layer to skip, or nothing in the model that the scheme quantizes.
+        InputError: `model` is quantized already, is neither Functional nor Sequential, or has no layer that
+            the scheme quantizes; or `scheme` or a name in `skip` is unknown.
     """
     scheme = scheme_named(scheme)
     if is_quantized(model):
-        raise InputError(
-            f"{model.name!r} is quantized already: remove_quantization gives its float model back"
-        )
+        raise InputError(f"{model.name!r} is quantized already: remove_quantization returns its float model")
     _check_skip(skip, model)
-    graph = Graph(_with_activations_apart(fold_normalization(fold_batch_norm(model)), scheme))
-    wanted = [layer for layer in graph.model.layers if layer.name not in skip]
-    if not any(type(layer) in scheme.integer for layer in wanted):
+    graph = Graph(_with_separate_activations(fold_normalization(fold_batch_norm(model)), scheme))
+    not_skipped = [layer for layer in graph.model.layers if layer.name not in skip]
+    if not any(type(layer) in scheme.integer for layer in not_skipped):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
-    return _with_ranges(graph, scheme, {layer.name for layer in wanted})
+    return _with_ranges(graph, scheme, {layer.name for layer in not_skipped})
 
 
 def calibrate(model, batches):
-    """Sets the ranges of a model from what its layers give on some images, without training.
+    """Sets the ranges of a model to those of its activations on some images, without training.
 
     Args:
-        model: `keras.Model`; one that is not quantized yet is made so by the scheme `"int8"`.
+        model: `keras.Model`. If it is not quantized yet, it is quantized by the scheme `"int8"` first.
         batches: iterable of arrays `(batch, height, width, channels)`, or of tuples whose first element is
             such an array. A few hundred images of the training set are enough.
 
     Returns:
-        A quantized `keras.Model`: the same one if it was quantized before.
+        The quantized `keras.Model`; `model` itself if it was quantized before.
 
     Raises:
-        ValueError: there are no batches, or `model` cannot be quantized.
+        InputError: `batches` is empty, or `model` cannot be quantized.
     """
     model = model if is_quantized(model) else quantize_aware(model)
     ranges = ranges_of(model)
@@ -89,16 +88,16 @@ def calibrate(model, batches):
 
 
 def remove_quantization(model):
-    """The float graph of a quantized model, with its trained weights; batch normalization stays folded.
+    """Turns a quantized model into a float model with its trained weights; normalization stays folded.
 
     Args:
-        model: `keras.Model` made by `quantize_aware`. It stays as it is.
+        model: `keras.Model` made by `quantize_aware`. It is not modified.
 
     Returns:
         A `keras.Model`.
 
     Raises:
-        ValueError: `model` is not quantized.
+        InputError: `model` is not quantized.
     """
     if not is_quantized(model):
         raise InputError(f"{model.name!r} is not quantized: there is nothing to remove")
@@ -113,40 +112,40 @@ def remove_quantization(model):
 
 
 def is_quantized(model):
-    """Whether `quantize_aware` made the model."""
+    """Whether the model was made by `quantize_aware`."""
     return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in model.layers)
 
 
-def _with_activations_apart(model, scheme):
-    """Activations that integers do not have become layers behind those whose argument they were."""
-    apart = {
+def _with_separate_activations(model, scheme):
+    """Moves activations that cannot be computed with integers into `Activation` layers of their own."""
+    separate = {
         layer.name: layer.activation
         for layer in model.layers
         if type(layer) in scheme.integer
-        and getattr(layer, "activation", None) not in (None, keras.activations.linear, *_WITHIN_INTEGERS)
+        and getattr(layer, "activation", None) not in (None, keras.activations.linear, *_FUSED_ACTIVATIONS)
     }
 
     def replace(layer):
-        if layer.name not in apart:
+        if layer.name not in separate:
             return None
         return type(layer).from_config({**layer.get_config(), "activation": None})
 
     def call(layer, *args, **kwargs):
-        answer = layer(*args, **kwargs)
-        if layer.name in apart:
-            return layers.Activation(apart[layer.name], name=f"{layer.name}_activation")(answer)
-        return answer
+        output = layer(*args, **kwargs)
+        if layer.name in separate:
+            return layers.Activation(separate[layer.name], name=f"{layer.name}_activation")(output)
+        return output
 
-    return rewrite(model, replace, call) if apart else model
+    return rewrite(model, replace, call) if separate else model
 
 
-def _with_ranges(graph, scheme, wanted):
-    """The graph with quantized layers for those named in `wanted`, and the ranges that they need."""
-    sites, symmetric = _sites(graph, scheme, wanted)
+def _with_ranges(graph, scheme, names):
+    """Quantizes the layers named in `names` and adds the ranges that they need."""
+    ranged_names, symmetric = _ranged_layers(graph, scheme, names)
     ranges, known = {}, _known_ranges(graph)
 
     def ranged(tensor, name):
-        if name not in sites:
+        if name not in ranged_names:
             return tensor
         if name not in ranges:  # a layer that is called several times has one range
             ranges[name] = ActivationRange(
@@ -164,9 +163,9 @@ def _with_ranges(graph, scheme, wanted):
         return ranged(tensor, source.name) if isinstance(source, layers.InputLayer) else tensor
 
     def replace(layer):
-        stand_in = scheme.integer.get(type(layer), type(layer))
-        if layer.name in wanted and issubclass(stand_in, RoundedWeights):
-            return stand_in.from_stock(layer, scheme.weight_bits)
+        quantized_class = scheme.integer.get(type(layer), type(layer))
+        if layer.name in names and issubclass(quantized_class, RoundedWeights):
+            return quantized_class.from_stock(layer, scheme.weight_bits)
         return None
 
     def call(layer, *args, **kwargs):
@@ -176,26 +175,37 @@ def _with_ranges(graph, scheme, wanted):
     return rewrite(graph.model, replace, call)
 
 
-def _sites(graph, scheme, wanted):
-    """Names of the layers behind which a range stands, and of those whose range is symmetric."""
-    sites, symmetric = set(), set()
+def _ranged_layers(graph, scheme, names):
+    """Finds the layers whose outputs get a range.
+
+    Args:
+        graph: `Graph`.
+        scheme: `Scheme`.
+        names: set of str, the layers to quantize.
+
+    Returns:
+        (set of str, set of str): the names of all layers whose outputs get a range, and of those whose range
+        is symmetric.
+    """
+    ranged_names, symmetric = set(), set()
 
     def source(layer):
+        """The layer that computes the values of `layer`, before those that only move them."""
         while type(layer) in scheme.transparent:
             (layer,) = graph.producers(layer)
         return layer.name
 
     for layer in graph.model.layers:
         producers = graph.producers(layer)
-        if layer.name in wanted and type(layer) in scheme.integer:
-            sites.add(_fused_activation(layer, graph) or layer.name)
-            sites.update(map(source, producers))
+        if layer.name in names and type(layer) in scheme.integer:
+            ranged_names.add(_fused_activation(layer, graph) or layer.name)
+            ranged_names.update(map(source, producers))
         symmetric.update(source(producers[i]) for i in scheme.symmetric.get(type(layer), ()))
-    return sites, symmetric
+    return ranged_names, symmetric
 
 
 def _known_ranges(graph):
-    """The ranges that need no observation: of pixels, and of pixels less their mean."""
+    """Ranges that need no calibration: those of pixels, and of pixels minus their mean."""
     pixels = description_of(graph.model).input_range
     if pixels is None:
         return {}
@@ -208,36 +218,40 @@ def _known_ranges(graph):
 
 
 def _fused_activation(layer, graph):
-    """The name of a ReLU that the artifact computes within the layer in front of it."""
+    """The name of the ReLU that an artifact computes within `layer`; None if there is none."""
     consumers = graph.consumers(layer)
-    alone = len(consumers) == 1 and not graph.is_output(layer)
-    return consumers[0].name if alone and _is_fusible(consumers[0]) else None
+    is_read_once = len(consumers) == 1 and not graph.is_output(layer)
+    return consumers[0].name if is_read_once and _is_fusible(consumers[0]) else None
 
 
 def _is_fusible(layer):
-    """Whether a layer is a plain ReLU, or one that ends at 6."""
+    """Whether a layer is a plain ReLU or ReLU6."""
     if isinstance(layer, layers.Activation):
-        return layer.activation in _WITHIN_INTEGERS
-    plain = isinstance(layer, layers.ReLU) and not layer.negative_slope and not layer.threshold
-    return plain and layer.max_value in (None, 6)
+        return layer.activation in _FUSED_ACTIVATIONS
+    is_relu = isinstance(layer, layers.ReLU) and not layer.negative_slope and not layer.threshold
+    return is_relu and layer.max_value in (None, 6)
 
 
 def _observe(model, ranges, batches):
-    """The limits of each range on each batch, while nothing is rounded to a range."""
+    """The limits of each range on each batch, computed while no activation is rounded.
+
+    Returns:
+        list of arrays `(ranges, 2)`, one for each batch.
+    """
     graph = Graph(model)
     limits = [limit for layer in ranges for limit in layer.limits(_all_values(graph.arguments(layer)))]
-    observer = keras.Model(model.inputs, limits)
+    limits_model = keras.Model(model.inputs, limits)
     observed = []
     for batch in batches:
         images = batch[0] if isinstance(batch, tuple | list) else batch
-        observed.append(np.reshape(observer.predict_on_batch(np.asarray(images)), (-1, 2)))
+        observed.append(np.reshape(limits_model.predict_on_batch(np.asarray(images)), (-1, 2)))
     if not observed:
-        raise InputError("batches is empty: there is nothing to take the ranges from")
+        raise InputError("batches is empty: calibration needs at least one batch of images")
     return observed
 
 
 def _all_values(tensors):
-    """The values of one tensor, or of those of all calls of a layer."""
+    """One tensor with the values of all `tensors`, the inputs of all calls of a layer."""
     first, *others = [keras.ops.cast(tensor, "float32") for tensor in tensors]
     if not others:
         return first
@@ -251,7 +265,7 @@ def _check_skip(skip, model):
     for name in skip:
         if name not in names:
             raise InputError(
-                f"skip names a layer {name!r} that {model.name!r} does not have; {suggest(name, names)}"
+                f"skip names {name!r}, but {model.name!r} has no such layer; {suggest(name, names)}"
             )
 
 
@@ -261,7 +275,7 @@ def _warn_of_unknown(graph, scheme):
     if unknown:
         names = ", ".join(f"{layer.name} ({type(layer).__name__})" for layer in unknown)
         warnings.warn(
-            f"the scheme knows nothing of {names}: they stay float. Where that is right, name their classes "
-            "in the `floating` of a Scheme",
+            f"the scheme has no entry for {names}: they stay float. If that is intended, add their classes "
+            "to `floating` of a Scheme",
             stacklevel=3,
         )

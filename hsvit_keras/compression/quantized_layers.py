@@ -1,6 +1,6 @@
-"""Layers that compute with rounded weights, and train the weights behind the rounding.
+"""Layers that compute with rounded weights, and train the weights before rounding.
 
-Each is its stock layer in all else: same weights, same names, same shapes.
+In everything else each layer equals its stock layer: same weights, names and shapes.
 """
 
 import keras
@@ -12,11 +12,13 @@ from hsvit_keras.layers import ClassToken, PositionEmbedding
 
 
 class RoundedWeights:
-    """What makes a layer the quantized form of a stock class, in front of which it stands in the bases.
+    """Base of the quantized form of a layer class.
+
+    A subclass names the stock class as its second base: `class QuantizedDense(RoundedKernel, Dense)`.
 
     Args:
-        weight_bits: int, of the rounded weights.
-        **kwargs: the arguments of the stock class.
+        weight_bits: int, bits of the rounded weights.
+        **kwargs: arguments of the stock class.
     """
 
     def __init__(self, *args, weight_bits=8, **kwargs):
@@ -25,22 +27,22 @@ class RoundedWeights:
         self.weight_bits = weight_bits
 
     def call(self, inputs):
-        # The stock layer reads its weights and finds the rounded ones, whatever it does with them.
+        # Within the scope the stock layer reads the rounded values from its variables.
         values = [(weight, self.rounded(weight)) for weight in self.weights]
         with keras.StatelessScope(state_mapping=values):
             return super().call(inputs)
 
     def rounded(self, weight):
-        """The value of a weight that the layer computes with."""
+        """The value that the layer uses in place of a weight."""
         raise NotImplementedError
 
     @classmethod
     def from_stock(cls, layer, weight_bits):
-        """The quantized form of a layer, without its weights."""
+        """The quantized form of a layer, without the values of its weights."""
         return cls.from_config({**layer.get_config(), "weight_bits": weight_bits})
 
     def to_stock(self):
-        """The layer whose quantized form this is, without its weights."""
+        """The stock layer of this quantized layer, without the values of its weights."""
         config = self.get_config()
         del config["weight_bits"]
         _, stock = type(self).__bases__
@@ -51,10 +53,10 @@ class RoundedWeights:
 
 
 class RoundedKernel(RoundedWeights):
-    """Rounds the kernel to integers around zero, with a scale for each output channel."""
+    """Rounds the kernel symmetrically to integers, with a scale for each output channel."""
 
     def inputs_axes(self):
-        """The axes of the kernel that are summed over; the others count output channels."""
+        """The axes of the kernel that share a scale; the other axes are output channels."""
         return tuple(range(len(self.kernel.shape) - 1))
 
     def rounded(self, weight):
@@ -63,14 +65,14 @@ class RoundedKernel(RoundedWeights):
         return round_kernel(weight, self.inputs_axes(), self.weight_bits)
 
     def integer_kernel(self):
-        """The integers of the rounded kernel, an array of its shape."""
+        """The rounded kernel as an integer array of its shape."""
         kernel = ops.cast(self.kernel, "float32")
         integers = ops.round(kernel / _scale(kernel, self.inputs_axes(), self.weight_bits))
         return ops.convert_to_numpy(integers).astype("int8" if self.weight_bits <= 8 else "int16")
 
 
 class RoundedConstant(RoundedWeights):
-    """Rounds what is added to the activations as an activation is rounded: one range for the tensor."""
+    """Rounds weights that are added to activations in the way of activations: one range for the tensor."""
 
     def rounded(self, weight):
         constant = ops.cast(weight, "float32")
@@ -79,9 +81,9 @@ class RoundedConstant(RoundedWeights):
 
 
 def round_kernel(kernel, inputs_axes, bits):
-    """The kernel rounded to `-(2^(bits-1) - 1) .. 2^(bits-1) - 1` times a scale for each output channel.
+    """Rounds a kernel to `-(2^(bits-1) - 1) .. 2^(bits-1) - 1` times the scale of each output channel.
 
-    Gradients pass as if there were no rounding.
+    Gradients ignore the rounding (straight-through estimator).
     """
     kernel = ops.cast(kernel, "float32")
     scale = _scale(kernel, inputs_axes, bits)
@@ -94,7 +96,7 @@ def _scale(kernel, inputs_axes, bits):
 
 
 def constant_bounds(constant):
-    """The smallest and the largest value, with 0 among them."""
+    """The lowest and the highest value of a range that contains all values and 0."""
     return ops.minimum(ops.min(constant), 0.0), ops.maximum(ops.max(constant), 1e-4)
 
 
@@ -123,7 +125,7 @@ class QuantizedDense(RoundedKernel, layers.Dense):
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedEinsumDense(RoundedKernel, layers.EinsumDense):
-    """`EinsumDense` with a rounded kernel; a dense layer for each group is one."""
+    """`EinsumDense` with a rounded kernel, such as a projection with one kernel for each group."""
 
     def inputs_axes(self):
         _, kernel, outputs = einsum.letters(self)
@@ -137,4 +139,4 @@ class QuantizedClassToken(RoundedConstant, ClassToken):
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedPositionEmbedding(RoundedConstant, PositionEmbedding):
-    """`PositionEmbedding` with rounded positions."""
+    """`PositionEmbedding` with rounded embeddings."""

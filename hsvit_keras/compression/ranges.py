@@ -1,6 +1,6 @@
-"""Ranges of activations: observed while training or calibrating, rounded to whenever a layer answers.
+"""Ranges of activations: observed in training or calibration, used to round activations in every call.
 
-A range is a layer of its own in the graph, behind the layer whose output it holds.
+A range is a layer of its own in the graph, after the layer whose output it rounds.
 """
 
 import keras
@@ -8,34 +8,34 @@ from keras import ops
 
 from hsvit_runtime.errors import InputError
 
-_SMALLEST = 1e-4  # a range of nothing but zeros still needs a scale
+_SMALLEST_RANGE = 1e-4  # a range of zeros only still needs a scale above 0
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class ActivationRange(keras.layers.Layer):
-    """Rounds to the `2^bits` values of an integer tensor, whose range is observed while training.
+    """Rounds activations to the `2^bits` values of an integer tensor, whose range is observed in training.
 
-    The range is the mean of the batches' ranges at first, and a moving average once there are many.
-    Gradients pass within the range and stop beyond it. Until something was observed, inputs pass as
-    they are.
+    The range is the mean of the ranges of the first batches, and an exponential moving average later.
+    Gradients are passed on within the range and are zero outside. Before the first observation the inputs
+    are returned unchanged.
 
     Args:
-        symmetric: bool, whether zero has to be the middle of the range: the zero point is 0 then.
-        bits: int, of the integers.
-        percent: float in (50, 100]. 100 observes the smallest and the largest value of a batch, less
-            leaves out as many outliers on each side: 99.9 leaves out a thousandth.
+        symmetric: bool, whether zero is the middle of the range, so that the zero point is 0.
+        bits: int, bits of the integers.
+        percent: float in (50, 100]. With 100 the range of a batch is from its smallest to its largest value;
+            a lower value leaves out outliers on each side: 99.9 leaves out a thousandth.
         momentum: float in [0, 1), of the moving average.
-        fixed: (low, high), a range that is known beforehand and never observed, such as that of pixels.
+        fixed: (low, high), a range that is known and never observed, such as that of pixels.
 
     Call arguments:
         inputs: Tensor of any shape.
-        training: bool, whether to observe.
+        training: bool, whether to observe the range of the inputs.
 
     Returns:
         Tensor of the same shape.
 
     Raises:
-        ValueError: an argument is out of its range.
+        InputError: an argument is out of its range.
 
     References:
         - [Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference
@@ -64,14 +64,14 @@ class ActivationRange(keras.layers.Layer):
         self.built = True
 
     def call(self, inputs, training=None):
-        precise = ops.cast(inputs, "float32")
+        values = ops.cast(inputs, "float32")
         if training:
-            self.observe(*self.limits(precise))
-        rounded = keras.quantizers.fake_quant_with_min_max_vars(precise, *self.bounds(), num_bits=self.bits)
-        return ops.cast(ops.where(self.observed_batches > 0, rounded, precise), inputs.dtype)
+            self.observe(*self.limits(values))
+        rounded = keras.quantizers.fake_quant_with_min_max_vars(values, *self.bounds(), num_bits=self.bits)
+        return ops.cast(ops.where(self.observed_batches > 0, rounded, values), inputs.dtype)
 
     def limits(self, inputs):
-        """The smallest and the largest value of a batch, less the outliers: two scalars."""
+        """The smallest and the largest value of a batch without its outliers, two scalars."""
         if self.percent == 100:
             return ops.min(inputs), ops.max(inputs)
         share = self.percent / 100
@@ -79,28 +79,28 @@ class ActivationRange(keras.layers.Layer):
         return low, high
 
     def observe(self, low, high):
-        """Takes the limits of one more batch into the average, unless the range is frozen."""
-        learning = 1 - self.frozen
-        rate = learning * ops.maximum(1 - self.momentum, 1 / (self.observed_batches + 1))
+        """Updates the average with the limits of one more batch, unless the range is frozen."""
+        is_updated = 1 - self.frozen
+        rate = is_updated * ops.maximum(1 - self.momentum, 1 / (self.observed_batches + 1))
         self.low.assign(self.low + rate * (ops.stop_gradient(low) - self.low))
         self.high.assign(self.high + rate * (ops.stop_gradient(high) - self.high))
-        self.observed_batches.assign(self.observed_batches + learning)
+        self.observed_batches.assign(self.observed_batches + is_updated)
 
     def reset(self):
-        """Forgets what was observed; a frozen range can be set again, a fixed one stays."""
+        """Discards all observations and unfreezes the range; a fixed range does not change."""
         if self.fixed is not None:
             return
         self.observed_batches.assign(0.0)
         self.frozen.assign(0.0)
 
     def bounds(self):
-        """The range as it is rounded to: it holds 0, which has to be exact for padding."""
+        """(low, high) of the range used for rounding. It contains 0, which padding needs exactly."""
         low, high = ops.minimum(self.low, 0.0), ops.maximum(self.high, 0.0)
         if self.symmetric:
-            limit = ops.maximum(ops.maximum(-low, high), _SMALLEST)
+            limit = ops.maximum(ops.maximum(-low, high), _SMALLEST_RANGE)
             steps = 2 ** (self.bits - 1)
             return -limit * steps / (steps - 1), limit
-        return low, ops.maximum(high, low + _SMALLEST)
+        return low, ops.maximum(high, low + _SMALLEST_RANGE)
 
     def compute_output_shape(self, input_shape):
         return input_shape
@@ -122,13 +122,13 @@ def ranges_of(model):
 
 
 class FreezeRanges(keras.callbacks.Callback):
-    """Lets the ranges of a model change no more, so that the last epochs train the weights to them.
+    """Freezes the ranges of a model at the start of an epoch; later epochs train the weights only.
 
     Args:
-        epoch: int, from the start of which on, counted from 0.
+        epoch: int, the first epoch with frozen ranges, counted from 0.
 
     Raises:
-        ValueError: `epoch` is negative.
+        InputError: `epoch` is negative or not an integer.
     """
 
     def __init__(self, epoch):
@@ -144,13 +144,13 @@ class FreezeRanges(keras.callbacks.Callback):
 
 
 def check_bits(name, bits):
-    """Raises `ValueError` unless integers of so many bits can be trained for."""
+    """Raises `InputError` unless `bits` is a supported number of bits."""
     if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 16:
         raise InputError(f"{name} has to be an integer from 2 to 16; received {name}={bits!r}")
 
 
 def check_observer(percent, momentum):
-    """Raises `ValueError` unless ranges can be observed so."""
+    """Raises `InputError` unless both are valid arguments of `ActivationRange`."""
     if not 50 < percent <= 100:
         raise InputError(f"percent has to be in (50, 100]; received percent={percent!r}")
     if not 0 <= momentum < 1:

@@ -1,4 +1,4 @@
-"""The one engine under every pass: a copy of a Functional graph, with layers and calls replaced."""
+"""What all passes are built on: copying a Functional graph while replacing layers and calls."""
 
 import itertools
 
@@ -9,13 +9,13 @@ from hsvit_runtime.errors import InputError
 
 
 class Graph:
-    """Which layer feeds which in a Functional model.
+    """The connections between the layers of a model.
 
     Args:
-        model: `keras.Model` built as a Functional graph, or `keras.Sequential`.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`.
 
     Raises:
-        ValueError: `model` is neither.
+        InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
 
     def __init__(self, model):
@@ -33,23 +33,23 @@ class Graph:
         self._outputs = {tensor._keras_history.operation.name for tensor in self.model.outputs}
 
     def producers(self, layer):
-        """The layers whose outputs `layer` takes, in the order of its arguments."""
+        """The layers whose outputs are the inputs of `layer`, in the order of its arguments."""
         return self._producers.get(layer.name, [])
 
     def arguments(self, layer):
-        """The symbolic tensors that `layer` takes, of all its calls."""
+        """The symbolic tensors that are inputs of `layer`, in all its calls."""
         return self._tensors.get(layer.name, [])
 
     def consumers(self, layer):
-        """The layers that take the output of `layer`."""
+        """The layers that read the output of `layer`."""
         return self._consumers.get(layer.name, [])
 
     def is_output(self, layer):
-        """Whether the model gives out what `layer` computes."""
+        """Whether an output of the model is computed by `layer`."""
         return layer.name in self._outputs
 
     def is_called_once(self, layer):
-        """Whether `layer` stands in one place of the graph; shared layers stand in several."""
+        """Whether `layer` is called in one place of the graph; shared layers are called in several."""
         return self._calls.get(layer.name, 0) == 1
 
 
@@ -57,7 +57,7 @@ def functional(model):
     """`model` as a Functional graph.
 
     Raises:
-        ValueError: it is neither, or a Sequential model without input, so its graph is unknown.
+        InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     if isinstance(model, keras.Sequential) and not model.built:
         raise InputError(f"{model.name!r} has no graph yet: give its first layer an input shape")
@@ -65,23 +65,23 @@ def functional(model):
         return keras.Model(model.inputs[0], model.outputs[0], name=model.name)
     if not isinstance(model, Functional):
         raise InputError(
-            "the model has to be a Functional graph or Sequential, since a pass follows its layers; "
+            "the model has to be a Functional graph or Sequential, so that its layers can be read; "
             f"received {getattr(model, 'name', model)!r} of class {type(model).__name__}"
         )
     return model
 
 
 def rewrite(model, replace=None, call=None, batch_size=None):
-    """Copies a graph, with its weights, into a new one.
+    """Copies a model with its weights, while replacing layers or changing how they are called.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
-        replace: function from a layer to what stands in its place: None for a plain copy, a new layer
-            of the same name that takes the same weights, or such a layer and its list of arrays. It is
-            not asked about bare operations, such as `x + y`, which are kept.
-        call: function `(new_layer, *args, **kwargs)` that calls a new layer; it may do more before and
-            after, or not call at all.
-        batch_size: int, a fixed size of the batch; the model's own by default.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
+        replace: function that takes a layer and returns None for a plain copy, a new layer of the same name
+            and with weights of the same shapes, or a pair of such a layer and a list of arrays, its weights.
+            Operations that are not layers, such as `x + y`, are always kept.
+        call: function `(new_layer, *args, **kwargs)` that calls a new layer and returns its output. It may
+            insert other layers, or return an input to leave the layer out.
+        batch_size: int, the batch size of the copy; that of `model` by default.
 
     Returns:
         A `keras.Model`.
@@ -89,7 +89,7 @@ def rewrite(model, replace=None, call=None, batch_size=None):
     model, weights = functional(model), {}
 
     def clone(layer):
-        if not isinstance(layer, keras.Layer):  # an operation such as `x + y`: it has no state
+        if not isinstance(layer, keras.Layer):  # operations such as `x + y` have no state to copy
             return layer
         replacement = replace(layer) if replace else None
         if replacement is None:
@@ -112,14 +112,14 @@ def rewrite(model, replace=None, call=None, batch_size=None):
 
 
 def with_dtype(model, policy):
-    """A copy of a graph, with its weights, whose layers have another dtype policy.
+    """Copies a model with its weights, and gives its layers another dtype policy.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
         policy: dtype policy or its name.
 
     Returns:
-        A `keras.Model`. What is inside of a model within the model keeps its policy.
+        A `keras.Model`. Layers of models nested inside of it keep their policy.
     """
 
     def replace(layer):

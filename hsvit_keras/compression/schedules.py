@@ -1,7 +1,7 @@
-"""How sparse at which step: the pruning schedules of tensorflow-model-optimization, for Keras 3.
+"""The pruning schedules of tensorflow-model-optimization, for Keras 3.
 
-A schedule is a function from the step to `(should_prune, sparsity)`. Pruning happens at `begin_step` and
-every `frequency` steps from there, up to and with `end_step`.
+A schedule is a function from the step to `(should_prune, sparsity)`. It prunes at `begin_step` and every
+`frequency` steps after that, up to and including `end_step`.
 """
 
 import dataclasses
@@ -11,16 +11,16 @@ from hsvit_runtime.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class ConstantSparsity:
-    """The same sparsity from the first time on.
+    """A constant sparsity.
 
     Args:
         target_sparsity: float in [0, 1), the share of zeros.
         begin_step: int, the first step that prunes.
-        end_step: int, the last step that may; -1 for no end.
-        frequency: int, steps from one pruning to the next.
+        end_step: int, the last step that may prune; -1 for no end.
+        frequency: int, steps between one pruning and the next.
 
     Raises:
-        ValueError: one of them is out of its range, or the end lies before the beginning.
+        InputError: an argument is out of its range, or `end_step` is before `begin_step`.
     """
 
     target_sparsity: float
@@ -30,7 +30,7 @@ class ConstantSparsity:
 
     def __post_init__(self):
         _check_sparsity("target_sparsity", self.target_sparsity)
-        _check_steps(self, endless=True)
+        _check_steps(self, may_be_endless=True)
 
     def __call__(self, step):
         """Whether to prune at `step` (int), and the sparsity."""
@@ -39,7 +39,7 @@ class ConstantSparsity:
 
 @dataclasses.dataclass(frozen=True)
 class PolynomialDecay:
-    """Sparsity that rises fast at first and slowly in the end (https://arxiv.org/abs/1710.01878).
+    """A sparsity that rises fast at first and slowly at the end (https://arxiv.org/abs/1710.01878).
 
     `final_sparsity + (initial_sparsity - final_sparsity) * (1 - progress) ** power`, with a progress from
     0 at `begin_step` to 1 at `end_step`. The final sparsity is reached where `frequency` divides
@@ -49,12 +49,12 @@ class PolynomialDecay:
         initial_sparsity: float in [0, 1), the share of zeros at `begin_step`.
         final_sparsity: float in [0, 1), the share of zeros at `end_step`.
         begin_step: int, the first step that prunes.
-        end_step: int, the last step that may.
-        power: float, how much faster it rises at first.
-        frequency: int, steps from one pruning to the next.
+        end_step: int, the last step that may prune.
+        power: float, exponent of the polynomial; a higher one lets the sparsity rise faster at first.
+        frequency: int, steps between one pruning and the next.
 
     Raises:
-        ValueError: one of them is out of its range, or the end lies before the beginning.
+        InputError: an argument is out of its range, or `end_step` is before `begin_step`.
     """
 
     initial_sparsity: float
@@ -67,7 +67,7 @@ class PolynomialDecay:
     def __post_init__(self):
         _check_sparsity("initial_sparsity", self.initial_sparsity)
         _check_sparsity("final_sparsity", self.final_sparsity)
-        _check_steps(self, endless=False)
+        _check_steps(self, may_be_endless=False)
 
     def __call__(self, step):
         """Whether to prune at `step` (int), and the sparsity."""
@@ -78,9 +78,9 @@ class PolynomialDecay:
 
 
 def _is_due(schedule, step):
-    ended = 0 <= schedule.end_step < step
-    since = step - schedule.begin_step
-    return since >= 0 and not ended and since % schedule.frequency == 0
+    has_ended = 0 <= schedule.end_step < step
+    steps_done = step - schedule.begin_step
+    return steps_done >= 0 and not has_ended and steps_done % schedule.frequency == 0
 
 
 def _check_sparsity(name, value):
@@ -88,12 +88,12 @@ def _check_sparsity(name, value):
         raise InputError(f"{name} is a share of zeros, at least 0 and less than 1; received {value}")
 
 
-def _check_steps(schedule, endless):
+def _check_steps(schedule, may_be_endless):
     begin, end, frequency = schedule.begin_step, schedule.end_step, schedule.frequency
     if begin < 0:
-        raise InputError(f"begin_step counts from 0; received {begin}")
-    if end < begin and not (endless and end == -1):
-        without_end = " (-1: no end)" if endless else ""
-        raise InputError(f"end_step has to be at least begin_step, {begin}{without_end}; received {end}")
+        raise InputError(f"begin_step has to be at least 0; received {begin}")
+    if end < begin and not (may_be_endless and end == -1):
+        no_end = " (-1: no end)" if may_be_endless else ""
+        raise InputError(f"end_step has to be at least begin_step, {begin}{no_end}; received {end}")
     if frequency < 1:
         raise InputError(f"frequency has to be at least 1 step; received {frequency}")

@@ -1,6 +1,6 @@
-"""What is quantized, and how: a scheme is a table of layer classes that can be read, and extended.
+"""Quantization schemes: tables that say which layer classes are quantized, and how.
 
-`dataclasses.replace(SCHEMES["int8"], percent=99.9)` gives a scheme of one's own, and so does
+A scheme is changed by `dataclasses.replace`, such as `dataclasses.replace(SCHEMES["int8"], percent=99.9)` or
 `dataclasses.replace(scheme, floating=(*scheme.floating, MyNorm))`.
 """
 
@@ -17,22 +17,25 @@ from hsvit_runtime.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class Scheme:
-    """Which layers compute with integers, and how ranges and weights are rounded.
+    """Which layers compute with integers, and how their activations and weights are rounded.
 
-    A layer whose class is in none of the three tables stays float, with a warning.
+    A layer whose class is in none of `integer`, `transparent` and `floating` stays float, with a warning.
 
     Attributes:
-        integer: mapping from classes that compute with integers to what takes their place: a quantized
-            class, see `quantized_layers`, or the class itself where it has no weights. Inputs and
-            outputs of these layers get ranges.
-        transparent: classes that move values and compute none: their outputs have the range of their input.
-        floating: classes that are known to stay float.
-        symmetric: mapping from a class to the indices of the arguments whose ranges have zero in their
-            middle. Products of two activations need that on the right side.
-        weight_bits: int, of kernels and constants.
-        activation_bits: int, of ranges.
+        integer: mapping from classes that compute with integers to their quantized classes, see
+            `quantized_layers`; a class without weights is mapped to itself. Inputs and outputs of these
+            layers get ranges.
+        transparent: tuple of classes that only move or select values: input and output share one range.
+        floating: tuple of classes that stay float.
+        symmetric: mapping from a class to the indices of its inputs whose ranges have to be symmetric, as
+            the right operand of a product of two activations.
+        weight_bits: int, bits of kernels and added weights.
+        activation_bits: int, bits of activations.
         percent: float in (50, 100], see `ActivationRange`.
         momentum: float in [0, 1), see `ActivationRange`.
+
+    Raises:
+        InputError: a number is out of its range.
     """
 
     integer: Mapping
@@ -54,8 +57,8 @@ _ATTENTION = (ours.SoftmaxAttention, ours.LinformerAttention, ours.PerformerAtte
 
 SCHEMES = {
     # Convolutions, projections and residual adds compute with 8 bits. Normalization, GELU and the core of
-    # attention stay float: phones have no fast integer form of them, normalization loses accuracy in 8 bits,
-    # and integer attention weights are multiples of 1/256, too coarse for a look at hundreds of tokens.
+    # attention stay float: phones have no fast integer kernels for them, normalization loses accuracy in 8
+    # bits, and 8-bit attention weights, multiples of 1/256, are too coarse for hundreds of tokens.
     "int8": Scheme(
         integer={
             layers.Conv1D: quantized.QuantizedConv1D,
@@ -116,10 +119,10 @@ SCHEMES = {
 
 
 def scheme_named(scheme):
-    """The scheme of a name; a `Scheme` is given back as it is.
+    """The scheme of a name; a `Scheme` is returned unchanged.
 
     Raises:
-        ValueError: there is none of that name.
+        InputError: there is no scheme of that name.
     """
     if isinstance(scheme, Scheme):
         return scheme

@@ -1,7 +1,7 @@
-"""The pass that cuts an HSViT into models for several devices: its groups need nothing of each other.
+"""A pass that cuts an HSViT into models for several devices, along its independent attention groups.
 
-Each part goes from the image to the class tokens of its groups; the head makes the answer from the mean of
-those that arrive. See section 3.3 of the paper.
+Each part computes the class tokens of its groups from the image; the head computes the logits from the mean
+of the class tokens it receives. See section 3.3 of the paper.
 """
 
 import keras
@@ -16,30 +16,30 @@ from hsvit_runtime.errors import InputError
 def shard(model, num_shards):
     """Cuts a model along its attention groups.
 
-    A part computes its own slice of the kernels behind which groups are apart: of the last convolution, or
-    of all of them with `stem="split"`; what all groups share is repeated in each part. Quantize the parts,
-    not the model, for each has ranges of its own.
+    A part has only the kernels of its own groups: of the last convolution, or of all convolutions with
+    `stem="split"`. Layers that all groups share are repeated in each part. Quantize the parts instead of the
+    model, since each part has ranges of its own.
 
     Args:
-        model: `keras.Model` with attention groups whose answers are averaged, such as `HSViT`. It stays as
-            it is.
-        num_shards: int, from 1 to the number of groups. Where it does not divide them, the first parts
-            hold one group more.
+        model: `keras.Model` with attention groups whose class tokens are averaged, such as `HSViT`. It is
+            not modified.
+        num_shards: int, from 1 to the number of groups. If the groups cannot be divided evenly, the first
+            parts have one group more.
 
     Returns:
         (parts, head): a list of `keras.Model`, each from images `(batch, height, width, channels)` to class
-        tokens `(batch, its groups, dim)`; and a `keras.Model` that takes the class tokens of any groups,
-        concatenated on axis 1 in any order, and gives logits `(batch, classes)`.
+        tokens `(batch, its groups, dim)`; and a `keras.Model` from the class tokens of any groups,
+        concatenated on axis 1 in any order, to logits `(batch, classes)`.
 
     Raises:
-        ValueError: `model` has no such groups, or not so many; it is quantized, or has no graph that could
-            be followed.
+        InputError: `num_shards` is not in its range; or `model` has no attention groups, is quantized, or is
+            neither Functional nor Sequential.
 
     Example:
 
     ```python
     parts, head = hsvit_keras.shard(hsvit_keras.create_model("hsvit_c2a2"), num_shards=4)
-    tokens = keras.ops.concatenate([part(images) for part in parts[:3]], axis=1)  # one is lost
+    tokens = keras.ops.concatenate([part(images) for part in parts[:3]], axis=1)  # without the last part
     logits = head(tokens)
     ```
 
@@ -56,7 +56,11 @@ def shard(model, num_shards):
 
 
 def num_groups_of(model):
-    """How many attention groups a model has whose answers are averaged; `ValueError` if it has none."""
+    """The number of attention groups whose class tokens are averaged.
+
+    Raises:
+        InputError: `model` has no such groups.
+    """
     return _mean_of_groups(Graph(model)).input.shape[1]
 
 
@@ -65,29 +69,29 @@ def cut(model, sizes):
 
     Args:
         model: see `shard`.
-        sizes: list of int, how many groups each part holds; they add up to those of the model.
+        sizes: list of int, the number of groups of each part; their sum is that of the model.
 
     Returns:
         (parts, head), see `shard`.
     """
     graph = Graph(model)
     mean = _mean_of_groups(graph)
-    answers = graph.producers(mean)[0].name
+    tokens_layer = graph.producers(mean)[0].name
     ends = np.cumsum(sizes).tolist()
     parts = [
-        _part(graph.model, list(range(end - size, end)), answers, f"shard{i}")
+        _part(graph.model, list(range(end - size, end)), tokens_layer, f"shard{i}")
         for i, (size, end) in enumerate(zip(sizes, ends, strict=True))
     ]
     return parts, _head(graph, mean)
 
 
 def join(parts, head, batch_size=None):
-    """One model from the image to the answer of all groups of some parts.
+    """Joins some parts and the head into one model from the image to the logits.
 
     Args:
         parts: list of `keras.Model`, see `shard`.
-        head: `keras.Model`, see there.
-        batch_size: int, a fixed size of the batch; any by default.
+        head: `keras.Model`, see `shard`.
+        batch_size: int, a fixed batch size; any by default.
 
     Returns:
         A `keras.Model`.
@@ -98,7 +102,7 @@ def join(parts, head, batch_size=None):
 
 
 def _mean_of_groups(graph):
-    """The layer that averages the answers of all groups."""
+    """The layer that averages the class tokens of all groups."""
     num_groups = slimmable_parts(graph.model)["groups"]
     means = [
         layer
@@ -107,27 +111,27 @@ def _mean_of_groups(graph):
     ]
     if not num_groups or len(means) != 1:
         raise InputError(
-            f"{graph.model.name!r} has no attention groups whose answers are averaged: there is nothing that "
-            "several devices could compute apart"
+            f"{graph.model.name!r} has no attention groups whose class tokens are averaged, so it cannot be "
+            "cut into parts for several devices"
         )
     return means[0]
 
 
-def _part(model, groups, answers, name):
-    """From the image to the answers of some groups."""
+def _part(model, groups, tokens_layer, name):
+    """A model from the image to the class tokens of some groups."""
     slimmed = slim(model, groups=groups)
-    return rewrite(keras.Model(slimmed.input, slimmed.get_layer(answers).output, name=name))
+    return rewrite(keras.Model(slimmed.input, slimmed.get_layer(tokens_layer).output, name=name))
 
 
 def _head(graph, mean):
-    """From the answers of any number of groups to logits."""
-    answers = keras.Input((None, *mean.input.shape[2:]), name="class_tokens", dtype=mean.input.dtype)
-    layer, output, copies = mean, answers, []
+    """A model from the class tokens of any number of groups to the logits."""
+    tokens = keras.Input((None, *mean.input.shape[2:]), name="class_tokens", dtype=mean.input.dtype)
+    layer, output, copies = mean, tokens, []
     while layer is not None:
         copies.append((layer, type(layer).from_config(layer.get_config())))
         output = copies[-1][1](output)
         layer = next(iter(graph.consumers(layer)), None)
-    head = keras.Model(answers, output, name="head")
+    head = keras.Model(tokens, output, name="head")
     for original, copy in copies:
         copy.set_weights(original.get_weights())
     return head

@@ -1,4 +1,4 @@
-"""How sparse a model is: the zeros in its kernels, and the size of its weights when zipped."""
+"""Sparsity of a model: the share of zeros in its kernels, and the zipped size of its weights."""
 
 import zlib
 
@@ -15,12 +15,16 @@ def sparsity_report(model):
         model: built `keras.Model`.
 
     Returns:
-        dict with `layers` (a list of dicts with `name`, `weights`, `zeros` and `sparsity`); the sums
-        `weights`, `zeros` and `sparsity` of the kernels of all convolutions (less depthwise ones),
-        `Dense` and `EinsumDense` layers; and `bytes` and `zipped_bytes` of all weights of the model.
+        dict with
+
+        `layers`: list of `{name, weights, zeros, sparsity}`, one for each kernel of a `Dense` or
+            `EinsumDense` layer or of a convolution that is not depthwise.
+        `weights`, `zeros`: int, sums over these kernels.
+        `sparsity`: float, share of zeros in these kernels.
+        `bytes`, `zipped_bytes`: int, size of all weights of the model, and when compressed by gzip.
 
     Raises:
-        ValueError: the model has no weights yet.
+        InputError: the model has no weights yet.
     """
     rows = [{"name": kernel.name, **_count(kernel)} for kernel in kernels(model)]
     weights, zeros = (sum(row[key] for row in rows) for key in ("weights", "zeros"))
@@ -36,7 +40,7 @@ def sparsity_report(model):
 
 
 def as_text(report):
-    """A table of what `sparsity_report` gives, and what it is worth."""
+    """The result of `sparsity_report` as a text table, with a note on what sparsity is good for."""
     rows = [*report["layers"], {**report, "name": "all kernels"}]
     width = max(len(row["name"]) for row in rows)
     return "\n".join(
@@ -45,9 +49,9 @@ def as_text(report):
                 f"{row['name']:{width}}  {row['weights']:>12,} weights  {row['sparsity']:7.2%} zeros"
                 for row in rows
             ),
-            f"all weights take {report['bytes']:,} bytes, zipped {report['zipped_bytes']:,}",
-            "Zeros make a zipped download smaller, but no phone faster: it computes with them like with any "
-            "other number. To be faster, remove whole parts with slim().",
+            f"all weights: {report['bytes']:,} bytes, zipped {report['zipped_bytes']:,} bytes",
+            "Zeros make the zipped file smaller, but inference on phones no faster, since zeros are "
+            "multiplied like other weights. For faster inference, remove whole parts by slim().",
         ]
     )
 
@@ -59,10 +63,10 @@ def _count(kernel):
 
 
 def zipped_size(arrays):
-    """Bytes of all arrays as they are, and as one gzip stream."""
-    packer = zlib.compressobj(wbits=31)
+    """(bytes of all arrays, bytes of one gzip stream of them)."""
+    compressor = zlib.compressobj(wbits=31)  # 31: gzip format
     size = zipped = 0
     for array in arrays:
         data = array.tobytes()
-        size, zipped = size + len(data), zipped + len(packer.compress(data))
-    return size, zipped + len(packer.flush())
+        size, zipped = size + len(data), zipped + len(compressor.compress(data))
+    return size, zipped + len(compressor.flush())

@@ -1,1 +1,1 @@
-"""What LiteRT makes of a .tflite file: its content, its delegation, the runtimes that load it."""
+"""Reads and rewrites .tflite files: their content, delegation by XNNPACK, runtimes that load them."""

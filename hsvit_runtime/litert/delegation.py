@@ -1,4 +1,4 @@
-"""What the XNNPACK delegate takes of a graph and what it leaves to slower kernels, as LiteRT shows it."""
+"""Observes which ops of a graph LiteRT delegates to XNNPACK, and which it runs by its slower kernels."""
 
 import json
 import signal
@@ -8,27 +8,27 @@ import sys
 from hsvit_runtime.errors import MissingPackageError
 from hsvit_runtime.litert import native_load, xnnpack
 
-SECONDS_TO_LOAD = 120
+TIMEOUT_SECONDS = 120
 
 
 def observe(content):
-    """Loads a file in LiteRT, in a process of its own.
+    """Loads a file in LiteRT, in a separate process.
 
     Args:
         content: bytes of a `.tflite` file.
 
     Returns:
-        dict, either `{partitions}`, a list of `{inputs, outputs}` with numbers of tensors of the main
-        graph, or `{problem}`, a str that tells why the file did not load.
+        dict, either `{partitions}`, a list of `{inputs, outputs}` with tensor indices of the main graph, or
+        `{problem}`, a str with the reason why the file did not load.
 
     Raises:
-        ImportError: LiteRT does not start.
+        MissingPackageError: LiteRT cannot be imported.
     """
     command = [sys.executable, "-P", native_load.__file__]
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=SECONDS_TO_LOAD)
+        done = subprocess.run(command, input=content, capture_output=True, timeout=TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        return {"problem": f"the runtime did not finish loading it within {SECONDS_TO_LOAD} seconds"}
+        return {"problem": f"the runtime did not finish loading it within {TIMEOUT_SECONDS} seconds"}
     if done.returncode < 0:
         return {"problem": f"the runtime crashed on it ({signal.Signals(-done.returncode).name})"}
     if done.returncode:
@@ -38,11 +38,11 @@ def observe(content):
     return json.loads(done.stdout)
 
 
-def left_out(graph, partitions):
-    """The ops that run outside of the partitions.
+def undelegated_ops(graph, partitions):
+    """The ops that are not part of any partition.
 
     Args:
-        graph: `tflite_file.Subgraph`, the main one.
+        graph: `tflite_file.Subgraph`, the main graph.
         partitions: list of `{inputs, outputs}`, see `observe`.
 
     Returns:
@@ -50,19 +50,19 @@ def left_out(graph, partitions):
     """
     delegated = set()
     for partition in partitions:
-        ends = [graph.tensors[number] for number in partition["outputs"]]
-        delegated |= _ops_behind(ends, set(partition["inputs"]))
-    # No partition shows the ops that no output needs; the rules decide about them.
-    needed = _ops_behind(graph.outputs, set())
+        outputs = [graph.tensors[index] for index in partition["outputs"]]
+        delegated |= _ops_computing(outputs, set(partition["inputs"]))
+    # Ops that no output depends on cannot be found from the partitions; the rules decide about them.
+    needed = _ops_computing(graph.outputs, set())
     return [op for op in graph.ops if op not in delegated and (op in needed or xnnpack.reason(op))]
 
 
-def _ops_behind(tensors, borders):
-    """The ops that tensors are computed by, back to the tensors whose numbers are in `borders`."""
-    found, wanted = set(), list(tensors)
-    while wanted:
-        op = wanted.pop().source
+def _ops_computing(tensors, inputs):
+    """The ops that compute `tensors` from the tensors whose indices are in `inputs`, or from constants."""
+    found, remaining = set(), list(tensors)
+    while remaining:
+        op = remaining.pop().source
         if op is not None and op not in found:
             found.add(op)
-            wanted += [tensor for tensor in op.inputs if tensor is not None and tensor.index not in borders]
+            remaining += [tensor for tensor in op.inputs if tensor is not None and tensor.index not in inputs]
     return found

@@ -1,20 +1,20 @@
-"""8-bit kernels of depthwise convolutions of floats, for XNNPACK.
+"""Makes depthwise convolutions with 8-bit kernels run in XNNPACK.
 
-The converter's dynamic quantization pairs float values with 8-bit kernels everywhere. XNNPACK computes so
-in Dense layers and convolutions, but not in depthwise convolutions: each would end a partition. With
-a DEQUANTIZE in front of its kernel, which XNNPACK unpacks when it loads the file, it takes them as well,
-and the file keeps its 8 bits.
+The converter's dynamic quantization stores kernels with 8 bits and keeps activations float. XNNPACK runs such
+Dense layers and convolutions, but not such depthwise convolutions, each of which would end a partition. With
+a DEQUANTIZE op between the kernel and the convolution, XNNPACK converts the kernel to float when it loads the
+file and runs the convolution, while the file still stores 8 bits.
 """
 
 
 def unpack(content):
-    """Puts a DEQUANTIZE between depthwise convolutions of floats and their 8-bit kernels.
+    """Inserts DEQUANTIZE ops between float depthwise convolutions and their 8-bit kernels.
 
     Args:
         content: bytes of a `.tflite` file.
 
     Returns:
-        bytes, the file with those ops; `content` itself if it has no such convolution.
+        bytes of the changed file; `content` itself if it has no such convolution.
     """
     from ai_edge_litert import schema_py_generated as schema
     from ai_edge_litert.tools import flatbuffer_utils
@@ -29,17 +29,16 @@ def unpack(content):
 
 
 def _unpack_in(graph, codes, dequantize, schema):
-    """Does it in one graph, where `dequantize` is the number of the op; how many it were."""
+    """Inserts the ops into one graph and returns their number; `dequantize` is the index of the op code."""
     ops = []
     for op in graph.operators:
         if _is_mixed(op, graph, codes, schema):
-            unpacked = _computed_float(graph.tensors[op.inputs[1]], schema)
-            graph.tensors.append(unpacked)
-            unpacking = schema.OperatorT()
-            unpacking.opcodeIndex = dequantize
-            unpacking.inputs, unpacking.outputs = [op.inputs[1]], [len(graph.tensors) - 1]
+            graph.tensors.append(_float_tensor(graph.tensors[op.inputs[1]], schema))
+            dequantization = schema.OperatorT()
+            dequantization.opcodeIndex = dequantize
+            dequantization.inputs, dequantization.outputs = [op.inputs[1]], [len(graph.tensors) - 1]
             op.inputs[1] = len(graph.tensors) - 1
-            ops.append(unpacking)
+            ops.append(dequantization)
         ops.append(op)
     added = len(ops) - len(graph.operators)
     graph.operators = ops
@@ -47,16 +46,18 @@ def _unpack_in(graph, codes, dequantize, schema):
 
 
 def _is_mixed(op, graph, codes, schema):
+    """Whether the op is a depthwise convolution of float values with an 8-bit kernel."""
     if codes[op.opcodeIndex].builtinCode != schema.BuiltinOperator.DEPTHWISE_CONV_2D:
         return False
-    values, kernel = (graph.tensors[number].type for number in op.inputs[:2])
+    values, kernel = (graph.tensors[index].type for index in op.inputs[:2])
     return (values, kernel) == (schema.TensorType.FLOAT32, schema.TensorType.INT8)
 
 
-def _computed_float(tensor, schema):
+def _float_tensor(tensor, schema):
+    """A float tensor of the same shape, computed by an op."""
     result = schema.TensorT()
     result.shape, result.hasRank = tensor.shape, True
-    result.type, result.buffer = schema.TensorType.FLOAT32, 0  # buffer 0 marks what is computed
+    result.type, result.buffer = schema.TensorType.FLOAT32, 0  # buffer 0 means that an op computes it
     result.name = tensor.name + b"/float"
     return result
 
@@ -64,5 +65,5 @@ def _computed_float(tensor, schema):
 def _dequantize_code(schema):
     code = schema.OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.DEQUANTIZE
-    code.version = 5  # the first that takes a scale for each channel
+    code.version = 5  # the first version with a scale for each channel
     return code

@@ -1,6 +1,7 @@
-"""Loads the .tflite on standard input in LiteRT and prints what the delegate took, as JSON.
+"""Loads the .tflite file on standard input in LiteRT and prints the delegate's partitions as JSON.
 
-A program of its own, run by `delegation.observe`: the runtime may crash on a bad file, or take all memory.
+A separate program, run by `delegation.observe`, since the runtime may crash on a damaged file or use up all
+memory.
 """
 
 import json
@@ -18,19 +19,20 @@ def main():
         interpreter = Interpreter(model_content=content)
         interpreter.allocate_tensors()
     except (RuntimeError, ValueError, MemoryError) as error:
-        sentences = str(error).replace("Node number", " Node number")  # LiteRT forgets the space
-        answer = {"problem": " ".join(sentences.split()) or "it does not say why, or lacks memory"}
+        message = str(error).replace("Node number", " Node number")  # LiteRT leaves out this space
+        result = {"problem": " ".join(message.split()) or "LiteRT gives no reason, or is out of memory"}
     else:
         partitions = [op for op in interpreter._get_ops_details() if op["op_name"] == "DELEGATE"]
         sides = ("inputs", "outputs")
-        answer = {"partitions": [{side: [int(t) for t in op[side]] for side in sides} for op in partitions]}
-    json.dump(answer, sys.stdout)
+        result = {"partitions": [{side: [int(t) for t in op[side]] for side in sides} for op in partitions]}
+    json.dump(result, sys.stdout)
 
 
-def _limit(what, most):
-    _, hard = resource.getrlimit(what)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (most, hard))
+def _limit(resource_kind, maximum):
+    """Limits a resource of this process, to at most the limit that it has already."""
+    _, hard = resource.getrlimit(resource_kind)
+    maximum = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
+    resource.setrlimit(resource_kind, (maximum, hard))
 
 
 if __name__ == "__main__":

@@ -1,25 +1,26 @@
-"""Writes LiteRT's objects of a model as the content of a .tflite file."""
+"""Serializes a model, given as objects of LiteRT's schema, to the content of a .tflite file."""
 
 import flatbuffers
 
-_BYTES_ALIGNMENT = 16  # of a buffer's data in LiteRT's schema, which the Python classes leave out
+# Alignment of a buffer's data. LiteRT's schema asks for it, the generated Python classes ignore it.
+_BYTES_ALIGNMENT = 16
 
 
 class _Builder(flatbuffers.Builder):
-    """Puts byte vectors, such as weights, at multiples of 16 bytes, where kernels may read them in place."""
+    """Aligns byte vectors, such as weights, to 16 bytes, so that kernels can read them without a copy."""
 
     def StartVector(self, elemSize, numElems, alignment):  # noqa: N802, N803
         return super().StartVector(elemSize, numElems, _BYTES_ALIGNMENT if elemSize == 1 else alignment)
 
 
 def pack(model):
-    """The content of a `.tflite` file.
+    """Serializes a model.
 
     Args:
         model: `ModelT` of LiteRT's schema.
 
     Returns:
-        bytes.
+        bytes of a `.tflite` file.
     """
     builder = _Builder(1024)
     builder.Finish(model.Pack(builder), file_identifier=b"TFL3")

@@ -1,19 +1,19 @@
-"""The oldest TensorFlow Lite runtime that loads a file, from what the file uses.
+"""The oldest TensorFlow Lite runtime that loads a file, determined from the versions of its ops.
 
-A runtime refuses a file that names a version of an op that is newer than its own, even if no op of the
-graph uses it. The converter notes in the file which release it believes to be enough. That note is too
-low for some ops (it promises 2.17 for CAST version 7, which first loads in 2.19) and skips those that
-the converter's own table lacks, hence the table here. It was made by asking the interpreter of every
-release to load files that each name one op in one version.
+A runtime refuses a file that lists a newer version of an op than it has, even if no op of the graph uses it.
+The converter stores in the file which release it expects to be sufficient, but that is too old for some ops
+(2.17 for CAST version 7, which first loads in 2.19) and ignores ops that are missing in the converter's
+table. The table below was made by loading, in the interpreter of every release, files that each list one op
+in one version.
 
-LiteRT goes on where TensorFlow Lite ends: 1.0 knows the ops of 2.18 except three of STABLEHLO, 1.4 those
-of 2.19 and TRANSPOSE version 7, and 2.2 all below and more.
+LiteRT continues TensorFlow Lite: LiteRT 1.0 has the ops of 2.18 except three STABLEHLO ops, 1.4 has those of
+2.19 and TRANSPOSE version 7, and 2.2 has all ops below and more.
 """
 
 from hsvit_runtime.errors import InputError
 
-# For each release the newest version of every op that is new or newer than in the release before.
-# 2.12 stands for itself and for what is older.
+# For each release, the ops that are new or have a newer version than in the release before, as OP:VERSION.
+# The entry of 2.12 also stands for older releases.
 _NEWEST_VERSIONS = {
     "2.12": """
         ABS:5 ADD:4 ADD_N:1 ARG_MAX:3 ARG_MIN:3 ASSIGN_VARIABLE:1 ATAN2:1 AVERAGE_POOL_2D:3
@@ -64,26 +64,27 @@ _NEW_OPS = {
     release: {op: int(version) for op, version in (entry.split(":") for entry in text.split())}
     for release, text in _NEWEST_VERSIONS.items()
 }
-# Types and layouts that older releases refuse, or silently read as empty (the data beside the flatbuffer).
+# The first releases with a tensor type (None: no release yet), and with buffers outside of the flatbuffer,
+# which older releases read as empty without an error.
 _NEW_TYPES = {"bfloat16": "2.17", "int2": "2.21", "uint4": "2.21", "float8_e4m3fn": None, "float8_e5m2": None}
-_DATA_BESIDE_THE_FLATBUFFER = "2.14"
+_DATA_OUTSIDE_FLATBUFFER = "2.14"
 
 
 def needs(model):
-    """What a file uses that not every release has.
+    """The features of a file that are missing in some releases.
 
     Args:
         model: `tflite_file.Model`.
 
     Returns:
-        list of dict `{feature, runtime}`: what it is, and the first release that has it (None: none up to
-        the last), the newest first. Custom ops are left out: the app brings them.
+        list of dict `{feature, runtime}`: the feature, and the first release that has it, or None if no known
+        release has it; the newest first. Custom ops are left out, since apps provide them.
     """
     found = {f"{op} version {version}": _first_with(op, version) for op, version in model.op_versions}
     dtypes = {tensor.dtype for graph in model.subgraphs for tensor in graph.tensors}
     found |= {f"{dtype} tensors": _NEW_TYPES.get(dtype, RELEASES[0]) for dtype in sorted(dtypes)}
-    if model.data_beside_flatbuffer:
-        found["data beside the flatbuffer"] = _DATA_BESIDE_THE_FLATBUFFER
+    if model.data_outside_flatbuffer:
+        found["data outside the flatbuffer"] = _DATA_OUTSIDE_FLATBUFFER
     newer = [
         {"feature": name, "runtime": release} for name, release in found.items() if release != RELEASES[0]
     ]
@@ -91,32 +92,32 @@ def needs(model):
 
 
 def oldest(model_needs):
-    """The release that has all of `needs(model)`, None if none has."""
+    """The oldest release that has all of `needs(model)`; None if no known release has."""
     return max((need["runtime"] for need in model_needs), key=_age, default=RELEASES[0])
 
 
 def loads(release, runtime):
-    """Whether a runtime is at least `oldest(...)`.
+    """Whether a runtime loads a file.
 
     Args:
-        release: str or None, the oldest release that loads a file.
-        runtime: str, the runtime in question, such as "2.16" or "2.16.1".
+        release: str or None, the oldest release that loads the file, as returned by `oldest`.
+        runtime: str, the runtime, such as "2.16" or "2.16.1".
 
     Returns:
         bool.
 
     Raises:
-        ValueError: `runtime` is no release, or too old to be told.
+        InputError: `runtime` is not a release, or is older than the oldest known one.
     """
     try:
-        wanted = tuple(int(part) for part in runtime.split("."))
+        version = tuple(int(part) for part in runtime.split("."))
     except ValueError:
-        wanted = ()
-    if len(wanted) < 2 or wanted[:2] < _numbers(RELEASES[0]):
+        version = ()
+    if len(version) < 2 or version[:2] < _numbers(RELEASES[0]):
         raise InputError(
             f"runtime must be a release from {RELEASES[0]} on, such as 2.16; received {runtime!r}"
         )
-    return release is not None and _numbers(release) <= wanted[:2]
+    return release is not None and _numbers(release) <= version[:2]
 
 
 def _first_with(op, version):

@@ -1,35 +1,36 @@
-"""Several .tflite files in one, each as a signature, with what they have in common stored once."""
+"""Joins several .tflite files into one with a signature for each; equal constants are stored once."""
 
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import packing
 
 
 def join(contents, inputs, outputs):
-    """Makes one file of several.
+    """Joins several files into one.
 
     Args:
-        contents: dict from a signature's name to the bytes of a `.tflite` file with one graph. Metadata, such
-            as the runtime that it needs, is that of the last: let its ops include those of the others.
-        inputs: list of str, what the signatures call the graphs' inputs.
-        outputs: list of str, the same for their outputs.
+        contents: dict from a signature's name to the bytes of a `.tflite` file with one graph. The metadata,
+            such as the oldest runtime, is that of the last file, so its ops should include those of the
+            others.
+        inputs: list of str, the names of the graphs' inputs in the signatures.
+        outputs: list of str, the names of the graphs' outputs in the signatures.
 
     Returns:
-        bytes of a `.tflite` file with a signature for each.
+        bytes of a `.tflite` file with a signature for each of `contents`.
 
     Raises:
-        ValueError: a file has several graphs.
+        InputError: a file has several graphs.
     """
     from ai_edge_litert.tools import flatbuffer_utils
 
-    joined, data, codes = None, _Collection(), _Collection()
+    joined, data, codes = None, _UniqueItems(), _UniqueItems()
     graphs, signatures = [], []
     for name, content in contents.items():
         joined = flatbuffer_utils.read_model_from_bytearray(content)
         if len(joined.subgraphs) != 1:
             raise InputError(f"{name!r} has {len(joined.subgraphs)} graphs; one is needed")
         (graph,) = joined.subgraphs
-        buffers = [data.number(_bytes(buffer), buffer) for buffer in joined.buffers]
-        opcodes = [codes.number(_key(code), code) for code in joined.operatorCodes]
+        buffers = [data.index(_bytes(buffer), buffer) for buffer in joined.buffers]
+        opcodes = [codes.index(_key(code), code) for code in joined.operatorCodes]
         for tensor in graph.tensors:
             tensor.buffer = buffers[tensor.buffer]
         for op in graph.operators:
@@ -40,48 +41,48 @@ def join(contents, inputs, outputs):
         signatures.append(signature(name, len(graphs), graph, inputs, outputs))
         graphs.append(graph)
     joined.subgraphs, joined.signatureDefs = graphs, signatures
-    joined.operatorCodes = codes.things
-    joined.buffers = data.things
+    joined.operatorCodes = codes.items
+    joined.buffers = data.items
     return packing.pack(joined)
 
 
 def signature(name, number, graph, inputs, outputs):
-    """A signature of LiteRT's schema.
+    """Makes a signature of LiteRT's schema.
 
     Args:
-        name: str, what it is called.
-        number: int, the number of its graph in the file.
+        name: str, the name of the signature.
+        number: int, the index of its graph in the file.
         graph: `SubGraphT`.
-        inputs, outputs: lists of str, what it calls the graph's inputs and outputs.
+        inputs, outputs: lists of str, the names of the graph's inputs and outputs in the signature.
 
     Returns:
         `SignatureDefT`.
     """
     from ai_edge_litert import schema_py_generated as schema
 
-    made = schema.SignatureDefT()
-    made.signatureKey, made.subgraphIndex = name, number
-    made.inputs = _named(graph.inputs, inputs, schema)
-    made.outputs = _named(graph.outputs, outputs, schema)
-    return made
+    definition = schema.SignatureDefT()
+    definition.signatureKey, definition.subgraphIndex = name, number
+    definition.inputs = _tensor_map(graph.inputs, inputs, schema)
+    definition.outputs = _tensor_map(graph.outputs, outputs, schema)
+    return definition
 
 
-class _Collection:
-    """Things without doubles, in the order they came; the first is number 0."""
+class _UniqueItems:
+    """A list that holds only the first of all items with the same key."""
 
     def __init__(self):
-        self.things, self._numbers = [], {}
+        self.items, self._indices = [], {}
 
-    def number(self, key, thing):
-        """The number of the thing, or of an earlier one with this key."""
-        if key not in self._numbers:
-            self._numbers[key] = len(self.things)
-            self.things.append(thing)
-        return self._numbers[key]
+    def index(self, key, item):
+        """The index of the item with this key in the list; `item` is appended if there is none."""
+        if key not in self._indices:
+            self._indices[key] = len(self.items)
+            self.items.append(item)
+        return self._indices[key]
 
 
 def _bytes(buffer):
-    """A buffer's content; the first of a file, which marks what is computed, is empty."""
+    """A buffer's content; empty for buffer 0, which stands for tensors computed by ops."""
     return b"" if buffer.data is None else bytes(buffer.data)
 
 
@@ -89,10 +90,10 @@ def _key(code):
     return code.builtinCode, code.deprecatedBuiltinCode, code.customCode, code.version
 
 
-def _named(tensors, names, schema):
+def _tensor_map(tensors, names, schema):
     entries = []
-    for number, name in zip(tensors, names, strict=True):
+    for index, name in zip(tensors, names, strict=True):
         entry = schema.TensorMapT()
-        entry.name, entry.tensorIndex = name, number
+        entry.name, entry.tensorIndex = name, index
         entries.append(entry)
     return entries

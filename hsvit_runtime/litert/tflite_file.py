@@ -4,8 +4,8 @@
     for op in model.subgraphs[0].ops:
         print(op.kind, [tensor.shape for tensor in op.outputs])
 
-LiteRT ships the classes of its flatbuffers. They trust the offsets in the file, so have these checked
-first: loading it in the interpreter does (`delegation.observe`).
+LiteRT's classes for flatbuffers do not check the offsets in the file. Load a file of unknown origin in the
+interpreter first (`delegation.observe`), which checks them.
 """
 
 import dataclasses
@@ -24,17 +24,17 @@ class Tensor:
     """A tensor of a graph.
 
     Attributes:
-        index: int, its number in the graph.
+        index: int, its index in the graph.
         name: str.
         dtype: str, such as "float32".
-        shape: tuple of int; dimensions that are known only while running are stored as 1.
-        signature: tuple of int or None, the same with None for those dimensions.
-        data: the bytes of a constant, None for what is computed.
-        buffer: int, where in the file they are; tensors may share it.
-        scales: tuple of float, one for a tensor or one a channel; empty where it is not quantized.
-        zero_points: tuple of int, as many.
-        axis: int, the dimension that the scales belong to, None if there is one scale.
-        sparse: bool, whether the data holds only some of its numbers.
+        shape: tuple of int; dimensions that are known only at run time are stored as 1.
+        signature: tuple of int or None, the same with None for dimensions known only at run time.
+        data: the bytes of a constant; None for other tensors.
+        buffer: int, the index of the buffer with the data; tensors may share it.
+        scales: tuple of float, one for the tensor or one for each channel; empty if it is not quantized.
+        zero_points: tuple of int, one for each scale.
+        axis: int, the dimension of the channels with scales; None if there is one scale.
+        sparse: bool, whether the data is stored in a sparse format.
         source: `Op` that computes it, or None.
     """
 
@@ -57,10 +57,10 @@ class Op:
     """A node of a graph.
 
     Attributes:
-        kind: str, the builtin's name such as "CONV_2D", or a custom op's own name.
+        kind: str, the name of a builtin op, such as "CONV_2D", or of a custom op.
         version: int.
-        custom: bool.
-        inputs: list of `Tensor`, None where an optional one is left out.
+        custom: bool, whether it is a custom op.
+        inputs: list of `Tensor`, None for optional inputs that are left out.
         outputs: list of `Tensor`.
         options: the schema's object with the attributes, or None.
     """
@@ -73,13 +73,13 @@ class Op:
     options: object
 
     def option(self, name):
-        """An attribute; 0 where the file leaves it at its default by leaving all of them out."""
+        """The value of an attribute; 0 if the file stores no attributes, so that all have their defaults."""
         return getattr(self.options, name, 0)
 
 
 @dataclasses.dataclass(eq=False)
 class Subgraph:
-    """The main graph, or the body of a condition, a loop or another signature."""
+    """A graph: the main one, or that of another signature, a branch of a condition or the body of a loop."""
 
     name: str
     tensors: list
@@ -90,34 +90,43 @@ class Subgraph:
 
 @dataclasses.dataclass(eq=False)
 class Model:
-    """A file. `op_versions` are the builtins that it names, as pairs (kind, version), used or not."""
+    """The content of a file.
+
+    Attributes:
+        subgraphs: list of `Subgraph`, the main one first.
+        op_versions: list of (kind, version), all builtin ops that the file lists, used or not.
+        metadata: dict from a name to bytes.
+        data_outside_flatbuffer: bool, whether constants are stored after the flatbuffer, as in large files.
+    """
 
     subgraphs: list
     op_versions: list
     metadata: dict
-    data_beside_flatbuffer: bool
+    data_outside_flatbuffer: bool
 
 
 def check_header(content, name):
-    """Raises `ValueError` unless `content` starts as a `.tflite` file does."""
+    """Raises `InputError` unless `content` starts like a `.tflite` file."""
     if not content:
         raise InputError(f"{name} is empty")
     if content[4:8] != _IDENTIFIER:
-        raise InputError(f"{name} is no .tflite file: bytes 4 to 8 must be TFL3, they are {content[4:8]!r}")
+        raise InputError(
+            f"{name} is not a .tflite file: its bytes 4 to 8 are {content[4:8]!r} instead of {_IDENTIFIER!r}"
+        )
 
 
 def read(content, name):
-    """Reads a file whose offsets were checked.
+    """Reads a file whose offsets have been checked.
 
     Args:
         content: bytes.
-        name: str, the file in messages.
+        name: str, the name of the file in messages.
 
     Returns:
         `Model`.
 
     Raises:
-        ValueError: it points to tensors, ops or buffers that it does not have, or a constant is too short.
+        InputError: the file refers to tensors, ops or buffers that do not exist, or a constant is too short.
     """
     from ai_edge_litert import schema_py_generated as schema
     from ai_edge_litert.tools import flatbuffer_utils
@@ -125,14 +134,14 @@ def read(content, name):
     check_header(content, name)
     try:
         root = schema.Model.GetRootAs(content)
-        beside = any(root.Buffers(number).Offset() > 1 for number in range(root.BuffersLength()))
-        return _Reader(schema, flatbuffer_utils.read_model_from_bytearray(content)).model(beside)
+        data_outside = any(root.Buffers(i).Offset() > 1 for i in range(root.BuffersLength()))
+        return _Reader(schema, flatbuffer_utils.read_model_from_bytearray(content)).model(data_outside)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, struct.error) as error:
         raise InputError(f"{name} is damaged: {error}") from error
 
 
 class _Reader:
-    """Turns the schema's objects into ours."""
+    """Converts objects of LiteRT's schema to those of this module."""
 
     def __init__(self, schema, raw):
         self.raw = raw
@@ -140,7 +149,7 @@ class _Reader:
         self.dtypes = {code: name.lower() for code, name in _names(schema.TensorType).items()}
         self.custom = schema.BuiltinOperator.CUSTOM
 
-    def model(self, beside):
+    def model(self, data_outside):
         if not self.raw.subgraphs:
             raise InputError("it has no graph")
         codes = [self._op_code(code) for code in self.raw.operatorCodes or []]
@@ -148,10 +157,11 @@ class _Reader:
         metadata = {
             _text(entry.name): bytes(self._data(entry.buffer) or b"") for entry in self.raw.metadata or []
         }
-        return Model([self._graph(graph, codes) for graph in self.raw.subgraphs], builtins, metadata, beside)
+        graphs = [self._graph(graph, codes) for graph in self.raw.subgraphs]
+        return Model(graphs, builtins, metadata, data_outside)
 
     def _op_code(self, code):
-        number = max(code.builtinCode, code.deprecatedBuiltinCode)  # the old field has 7 bits
+        number = max(code.builtinCode, code.deprecatedBuiltinCode)  # the deprecated field has only 7 bits
         custom = number == self.custom
         known = self.op_names.get(number, f"OP_{number}")
         return _text(code.customCode) or "CUSTOM" if custom else known, code.version, custom
@@ -159,15 +169,15 @@ class _Reader:
     def _graph(self, graph, codes):
         tensors = [self._tensor(index, tensor) for index, tensor in enumerate(graph.tensors or [])]
 
-        def pick(numbers):
-            return [None if number == -1 else _at(tensors, number, "tensor") for number in _list(numbers)]
+        def tensors_at(indices):
+            return [None if index == -1 else _at(tensors, index, "tensor") for index in _list(indices)]
 
         ops = []
         for op in graph.operators or []:
             kind, version, custom = _at(codes, op.opcodeIndex, "op")
             options = op.builtinOptions or op.builtinOptions2
-            ops.append(Op(kind, version, custom, pick(op.inputs), pick(op.outputs), options))
-        inputs, outputs = pick(graph.inputs), pick(graph.outputs)
+            ops.append(Op(kind, version, custom, tensors_at(op.inputs), tensors_at(op.outputs), options))
+        inputs, outputs = tensors_at(graph.inputs), tensors_at(graph.outputs)
         if None in inputs or None in outputs or any(None in op.outputs for op in ops):
             raise InputError("an output, or an input of a graph, is left out")
         for op in ops:
@@ -202,18 +212,18 @@ class _Reader:
             sparse,
         )
 
-    def _data(self, number):
-        """The bytes of a buffer; None for an empty one, such as buffer 0, which marks computed tensors."""
-        if number == 0:
+    def _data(self, index):
+        """The bytes of a buffer; None for an empty one and for buffer 0, that of tensors computed by ops."""
+        if index == 0:
             return None
-        data = _at(self.raw.buffers or [], number, "buffer").data
+        data = _at(self.raw.buffers or [], index, "buffer").data
         return None if data is None or len(data) == 0 else memoryview(data).cast("B")
 
 
-def _at(things, number, what):
-    if not 0 <= number < len(things):
-        raise InputError(f"it points to {what} {number} of {len(things)}")
-    return things[number]
+def _at(items, index, what):
+    if not 0 <= index < len(items):
+        raise InputError(f"it refers to {what} {index}, but has {len(items)}")
+    return items[index]
 
 
 def _names(enumeration):

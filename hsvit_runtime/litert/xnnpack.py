@@ -1,7 +1,8 @@
-"""Why the XNNPACK delegate leaves an op to slower kernels.
+"""Reasons why the XNNPACK delegate does not run an op.
 
-The delegate does not tell, so rules say it: what it documents and checks, each held against LiteRT by the
-tests. Ask only about an op that it was seen to leave; a newer LiteRT may take more than the rules know.
+LiteRT does not report reasons, so they come from rules: the conditions that XNNPACK documents and checks. The
+tests compare each rule with LiteRT. Use the rules only for ops that were observed not to be delegated, since
+a newer LiteRT may delegate more ops.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ _FLOAT_ONLY = """
 _QUANTIZED = frozenset(["int8", "uint8"])
 _DTYPES = dict.fromkeys(_FLOAT_OR_INT8.split(), _QUANTIZED | {"float32"})
 _DTYPES |= dict.fromkeys(_FLOAT_ONLY.split(), frozenset(["float32"]))
-# Kernels and parameters: the inputs, by their place, that have to be constants.
+# Kernels and parameters: the indices of inputs that have to be constants.
 _CONSTANTS = {
     "CONV_2D": {1: "kernel", 2: "bias"},
     "DEPTHWISE_CONV_2D": {1: "kernel", 2: "bias"},
@@ -37,7 +38,7 @@ _CONSTANTS = {
 
 
 def reason(op):
-    """Why the delegate leaves an op, in a few words; None if no rule tells.
+    """Why the delegate does not run an op, in a few words; None if no rule applies.
 
     Args:
         op: `tflite_file.Op` of a file that LiteRT could load.
@@ -52,36 +53,36 @@ def reason(op):
 
 # ---- rules for all ops -----------------------------------------------------------------------------
 def _values(op):
-    """What an op computes with and what it makes: all tensors but kernels and parameters."""
-    aside = _CONSTANTS.get(op.kind, ())
-    given = [tensor for place, tensor in enumerate(op.inputs) if place not in aside and tensor is not None]
-    return given + op.outputs
+    """The inputs and outputs of an op without kernels and parameters."""
+    constants = _CONSTANTS.get(op.kind, ())
+    inputs = [tensor for i, tensor in enumerate(op.inputs) if i not in constants and tensor is not None]
+    return inputs + op.outputs
 
 
 def _types(op):
     if op.kind == "DEQUANTIZE" and op.inputs[0].data is not None:
-        return "it unpacks a constant for an op that is left out"
+        return "it converts a constant for an op that is not delegated"
     for tensor in _values(op):
         if tensor.dtype not in _DTYPES[op.kind]:
-            known = "float32 and int8" if "int8" in _DTYPES[op.kind] else "float32 only"
-            return f"XNNPACK has it for {known}, here is {tensor.dtype}"
+            supported = "float32 and int8" if "int8" in _DTYPES[op.kind] else "float32 only"
+            return f"XNNPACK supports {supported}, its type is {tensor.dtype}"
         if tensor.dtype in _QUANTIZED and not tensor.scales:
             return f"{tensor.dtype} values without a scale"
     return None
 
 
 def _constants(op):
-    for place, what in _CONSTANTS.get(op.kind, {}).items():
-        tensor = op.inputs[place] if place < len(op.inputs) else None
+    for i, what in _CONSTANTS.get(op.kind, {}).items():
+        tensor = op.inputs[i] if i < len(op.inputs) else None
         if tensor is not None and not _is_constant(tensor):
-            return f"its {what} is computed while running, XNNPACK needs a constant"
+            return f"its {what} is computed at run time, XNNPACK needs a constant"
     return None
 
 
 def _is_constant(tensor):
-    """Also if it is unpacked from a constant: XNNPACK does that when it loads."""
-    unpacked = tensor.source is not None and tensor.source.kind in ("DEQUANTIZE", "DENSIFY")
-    return tensor.data is not None or (unpacked and _is_constant(tensor.source.inputs[0]))
+    """Whether a tensor is a constant, or converted from one, which XNNPACK does when it loads the file."""
+    is_converted = tensor.source is not None and tensor.source.kind in ("DEQUANTIZE", "DENSIFY")
+    return tensor.data is not None or (is_converted and _is_constant(tensor.source.inputs[0]))
 
 
 def _activation(op):
@@ -115,11 +116,11 @@ def _strided_slice(op):
 
 
 def _slice(op):
-    return "its size says -1 (to the end) instead of a number" if -1 in _integers(op.inputs[2]) else None
+    return "its size is -1 (to the end) instead of a number" if -1 in _integers(op.inputs[2]) else None
 
 
 def _concatenation(op):
-    return f"it has {len(op.inputs)} inputs, XNNPACK takes up to 5" if len(op.inputs) > 5 else None
+    return f"it has {len(op.inputs)} inputs, XNNPACK supports up to 5" if len(op.inputs) > 5 else None
 
 
 def _split(op):
@@ -127,26 +128,26 @@ def _split(op):
 
 
 def _softmax(op):
-    return None if op.option("beta") == 1 else f"its beta is {op.option('beta'):g}, XNNPACK takes 1"
+    return None if op.option("beta") == 1 else f"its beta is {op.option('beta'):g}, XNNPACK supports 1"
 
 
 def _batch_matmul(op):
     left, right = op.inputs
     if right.dtype == "int8" and any(right.zero_points):
-        return "the zero point of its int8 right side is not 0"
+        return "the zero point of its int8 right operand is not 0"
     if left.dtype == right.dtype == "int8" and right.axis is not None:
-        return "its int8 right side has a scale a channel"
+        return "its int8 right operand has a scale for each channel"
     return None
 
 
 def _convolution(op):
     if not op.inputs[0].shape:
-        return "its input's shape is known only while running"
+        return "its input's shape is known only at run time"
     kernel, axis = op.inputs[1], 3 if op.kind == "DEPTHWISE_CONV_2D" else 0
     if kernel.axis not in (None, axis):
         return f"its kernel has scales along axis {kernel.axis} instead of {axis}"
     if op.kind == "DEPTHWISE_CONV_2D" and kernel.dtype != op.inputs[0].dtype:
-        return f"its values are {op.inputs[0].dtype} and its kernel {kernel.dtype}"
+        return f"its input is {op.inputs[0].dtype} and its kernel is {kernel.dtype}"
     return None
 
 

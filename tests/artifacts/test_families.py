@@ -1,8 +1,10 @@
-"""Every family as an artifact: accelerated whole, and with the answers of Keras.
+"""Every family as an artifact: accelerated whole, with the outputs of Keras and its multiply-adds.
 
 A new family is covered by registering it. One model of each class and of each kind of attention stands
-for the others, which `make test-slow` converts.
+for the others, which `make test-slow` converts. All tests of a family share its model and its files.
 """
+
+import functools
 
 import keras
 import numpy as np
@@ -13,52 +15,118 @@ from tests.models import small
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export import tflite
-from export.inspection import inspect
+import hsvit_keras
+from hsvit_keras.artifacts import comparison, tflite_conversion
 from hsvit_keras.artifacts.lowering import lower
-from hsvit_keras.artifacts.writing import check_parity
+from hsvit_keras.compression.counting import count_multiply_adds
+from hsvit_keras.compression.quantized_layers import RoundedKernel
+from hsvit_keras.tasks import TASKS
 from hsvit_runtime.litert import tflite_file
-from measuring import latency_statistics
+from hsvit_runtime.presets import PRESETS
+from tests.artifacts.running import kernels_of, outputs_of, random_images
 
 pytestmark = pytest.mark.tensorflow
 
 # The converter quantizes weights of 1,024 elements and more; those of the small models have fewer.
 WIDER = 16
+WIDTHS = ("hidden_dim", "hidden_dims", "head_dim", "head_dims", "mlp_dim")
 # With random weights attention averages the signal away and keeps the noise of 8 bits, 1 % a layer: measured
 # layer by layer, it grows to 6 % of the logits of hybrid_vil. A trained model has to keep the preset's limit.
-LIMITS = {"float32": tflite.PRESETS["float32"].limits, "dynamic": {"cosine": 1 - 0.06**2 / 2}}
-WIDTHS = ("hidden_dim", "hidden_dims", "head_dim", "head_dims", "mlp_dim")
+LIMITS = {
+    "float32": PRESETS["float32"].limits,
+    "dynamic": {"cosine": 1 - 0.06**2 / 2},
+    "int8": PRESETS["int8"].limits,
+}
 
 
-def wide_model(name):
-    """A small model wide enough to be quantized, whose weights are not those of a fresh one."""
-    _, arguments = small._small(name)
-    wider = {key: np.multiply(arguments[key], WIDER) for key in WIDTHS if key in arguments}
-    model = small.small_model(name, **wider)
-    rng = np.random.default_rng(0)
-    model.set_weights([weight * rng.uniform(0.8, 1.2, weight.shape) for weight in model.get_weights()])
-    return model
+class Family:
+    """A family's small models and their files, each made when a test first asks for it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    @functools.cached_property
+    def model(self):
+        """Wide enough for 8-bit weights, which are not those of a fresh model."""
+        _, arguments = small._small(self.name)
+        widths = [key for key in WIDTHS if key in arguments] or ["filters"]
+        wider = {key: np.multiply(arguments[key], WIDER) for key in widths}
+        model, rng = small.small_model(self.name, **wider), np.random.default_rng(0)
+        model.set_weights([weight * rng.uniform(0.8, 1.2, weight.shape) for weight in model.get_weights()])
+        return model
+
+    @functools.cached_property
+    def quantized(self):
+        model = small.grown_model(self.name)
+        return hsvit_keras.calibrate(model, [random_images(model)])
+
+    @functools.cached_property
+    def lowered(self):
+        return lower(self.model)
+
+    @functools.cache  # noqa: B019, a family lives as long as the tests
+    def content(self, preset):
+        return tflite_conversion.convert(lower(self.quantized) if preset == "int8" else self.lowered, preset)
+
+    @functools.cache  # noqa: B019
+    def report(self, preset):
+        return hsvit_keras.inspect_tflite(self.content(preset))
+
+    def expected_and_outputs(self, preset):
+        model = self.quantized if preset == "int8" else self.model
+        images = random_images(model, 16 if preset == "int8" else 4)
+        return np.asarray(model(images, training=False)), outputs_of(self.content(preset), images)
 
 
-@pytest.mark.parametrize("name", list(small.each_kind()))
-def test_artifacts(name):
-    model = wide_model(name)
-    images = np.random.default_rng(0).normal(size=(4, *model.input_shape[1:])).astype("float32")
-    expected = np.asarray(model(images, training=False))
-    lowered = lower(model)
-    sizes = {}
-    for preset in ("float32", "dynamic"):
-        content = tflite.convert(lowered, preset)
-        found = inspect(content)
-        assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
-        assert (found["partitions"], found["fully_delegated"]) == (1, True)
-        tensors = [t for graph in tflite_file.read(content, name).subgraphs for t in graph.tensors]
-        assert max(len(tensor.shape) for tensor in tensors) <= 4
-        answer = tflite.runner(content)
-        parity = latency_statistics.agreement(
-            expected, np.concatenate([answer(image[None]) for image in images])
-        )
-        parity |= {"samples": len(images), "largest_answer": np.abs(expected).max()}
-        check_parity(parity, LIMITS[preset])
-        sizes[preset] = len(content)
-    assert sizes["dynamic"] < 0.5 * sizes["float32"]
+family = functools.cache(Family)
+
+
+def _names():
+    """Parameters; the tests of one family run in one process."""
+    for parameter in small.each_kind():
+        (name,) = parameter.values
+        yield pytest.param(name, marks=[*parameter.marks, pytest.mark.xdist_group(name)])
+
+
+each_family = pytest.mark.parametrize("name", list(_names()))
+each_preset = pytest.mark.parametrize("preset", list(LIMITS))
+
+
+@each_preset
+@each_family
+def test_accelerated_whole(name, preset):
+    found = family(name).report(preset)
+    assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
+    assert (found["partitions"], found["fully_delegated"]) == (1, True)
+    graphs = tflite_file.read(family(name).content(preset), name).subgraphs
+    assert max(len(tensor.shape) for graph in graphs for tensor in graph.tensors) <= 4
+
+
+@each_preset
+@each_family
+def test_computes_what_keras_does(name, preset):
+    expected, outputs = family(name).expected_and_outputs(preset)
+    comparison.check(TASKS["tensors"].compare({"": expected}, {"": outputs}), LIMITS[preset])
+
+
+@each_family
+def test_weights_of_8_bits_are_smaller(name):
+    assert len(family(name).content("dynamic")) < 0.5 * len(family(name).content("float32"))
+
+
+@each_family
+def test_integer_kernels_are_those_that_the_scheme_rounds(name):
+    kernels = [layer.kernel for layer in family(name).quantized.layers if isinstance(layer, RoundedKernel)]
+    sizes = sorted(int(np.prod(kernel.shape)) for kernel in kernels)
+    assert kernels_of(family(name).content("int8"))["int8"] == sizes
+
+
+@each_family
+def test_the_graph_announces_the_multiply_adds_of_the_artifact(name):
+    """Linformer's keys and values are one tensor: the converter computes their projection once."""
+    announced = count_multiply_adds(family(name).model)
+    found = family(name).report("float32")["total_macs"]
+    if small._small(name)[1].get("attention") == "linformer":
+        assert found < announced < 1.05 * found
+    else:
+        assert found == announced

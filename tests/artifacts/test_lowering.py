@@ -1,4 +1,4 @@
-"""The inference form answers as the model does, and has the form that phones compute fast."""
+"""The inference form computes what the model does, and has the form that phones compute fast."""
 
 import itertools
 
@@ -39,12 +39,12 @@ def images(model, count=4):
     return RNG.normal(size=(count, *model.input_shape[1:])).astype("float32")
 
 
-def answers(model, inputs):
+def outputs(model, inputs):
     return np.asarray(model(inputs, training=False))
 
 
 def one_by_one(model, inputs):
-    return np.concatenate([answers(model, image[None]) for image in inputs])
+    return np.concatenate([outputs(model, image[None]) for image in inputs])
 
 
 SHAPES = {
@@ -61,16 +61,16 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_same_answers(shape):
+def test_same_outputs(shape):
     model = trained("hsvit_tiny", **SHAPES[shape])
     inputs = images(model)
-    expected = answers(model, inputs)
+    expected = outputs(model, inputs)
     lowered = lowering.lower(model)
     assert lowered.input_shape == (1, 32, 32, 3)
     if shape == "half precision":  # the inference form is float32: closer to the truth than the model
         precise = trained("hsvit_tiny")
         precise.set_weights(model.get_weights())
-        expected = answers(precise, inputs)
+        expected = outputs(precise, inputs)
     tolerance = 1e-5 * max(1, np.abs(expected).max())
     np.testing.assert_allclose(one_by_one(lowered, inputs), expected, atol=tolerance)
 
@@ -80,15 +80,15 @@ def test_batch():
     inputs = images(model, 3)
     lowered = lowering.lower(model, batch_size=3)
     assert lowered.input_shape == (3, 32, 32, 3)
-    np.testing.assert_allclose(answers(lowered, inputs), answers(model, inputs), atol=1e-4)
+    np.testing.assert_allclose(outputs(lowered, inputs), outputs(model, inputs), atol=1e-4)
 
 
 def test_leaves_the_original_alone():
     model = trained("hsvit_tiny")
     inputs, weights = images(model), model.get_weights()
-    before = answers(model, inputs)
+    before = outputs(model, inputs)
     lowering.lower(model)
-    np.testing.assert_array_equal(answers(model, inputs), before)
+    np.testing.assert_array_equal(outputs(model, inputs), before)
     for old, new in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
 
@@ -104,15 +104,15 @@ def test_last_block_computes_the_class_token_alone():
 
 
 def test_tokens_that_are_read_elsewhere_are_kept():
-    """A second answer made of all tokens needs them all."""
+    """A second output made of all tokens needs them all."""
     model = trained("hsvit_tiny")
     tokens = model.get_layer("block1_add").output
     both = keras.Model(model.input, [model.output, tokens])
     lowered = lowering.lower(both)
     assert lowered.get_layer("block1_attention_query").output.shape[1] == 9
     image = images(model, 1)
-    for answer, expected in zip(lowered(image), both(image), strict=True):
-        np.testing.assert_allclose(np.asarray(answer), np.asarray(expected), atol=1e-4)
+    for output, expected in zip(lowered(image), both(image), strict=True):
+        np.testing.assert_allclose(np.asarray(output), np.asarray(expected), atol=1e-4)
 
 
 def test_groups_become_grouped_convolutions_without_key_bias():
@@ -136,30 +136,7 @@ def test_key_bias_stays_where_the_key_is_read_as_a_value_too():
     tokens = RNG.normal(size=(1, 5, 2, 8)).astype("float32")
     lowered = lowering.lower(model)
     assert lowered.get_layer("shared").use_bias
-    np.testing.assert_allclose(answers(lowered, tokens), answers(model, tokens), atol=1e-5)
-
-
-def test_pixels_are_normalized_inside():
-    model = trained("hsvit_tiny")
-    pixels = RNG.integers(0, 256, (1, 32, 32, 3)).astype("float32")
-    mean, std = np.array([0.5, 0.4, 0.3]), np.array([0.2, 0.3, 0.4])
-    expected = answers(model, ((pixels / 255 - mean) / std).astype("float32"))
-    lowered = lowering.lower(model, mean=mean.tolist(), std=std.tolist())
-    np.testing.assert_allclose(answers(lowered, pixels), expected, atol=2e-5 * np.abs(expected).max())
-    one_number = lowering.lower(model, mean=0.5, std=0.25)
-    expected = answers(model, ((pixels / 255 - 0.5) / 0.25).astype("float32"))
-    np.testing.assert_allclose(answers(one_number, pixels), expected, atol=2e-5 * np.abs(expected).max())
-
-
-def test_pixels_are_normalized_once_for_all_readers():
-    inputs = keras.Input((4, 4, 3))
-    model = keras.Model(inputs, layers.Add()([layers.ReLU()(inputs), layers.Rescaling(2.0)(inputs)]))
-    lowered = lowering.lower(model, mean=0.5, std=0.5)
-    pixels = RNG.integers(0, 256, (1, 4, 4, 3)).astype("float32")
-    normalized = (pixels / 255 - 0.5) / 0.5
-    expected = np.maximum(normalized, 0) + 2 * normalized
-    np.testing.assert_allclose(answers(lowered, pixels), expected, atol=1e-5)
-    assert sum(isinstance(layer, layers.Rescaling) for layer in lowered.layers) == 2
+    np.testing.assert_allclose(outputs(lowered, tokens), outputs(model, tokens), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +173,7 @@ MIXING = {
 @pytest.mark.parametrize("name", [*TOKENWISE, *MIXING])
 @pytest.mark.parametrize("count", [1, 2])
 def test_first_tokens_are_picked_in_front_of_tokenwise_layers(name, count):
-    """Answers stay; the layer sees the first tokens alone just where it treats each token alone."""
+    """Outputs stay; the layer sees the first tokens alone just where it treats each token alone."""
     inputs = keras.Input((6, 8))
     layer = {**TOKENWISE, **MIXING}[name]()
     picked = FirstToken() if count == 1 else TokenRange(0, 2)
@@ -204,7 +181,7 @@ def test_first_tokens_are_picked_in_front_of_tokenwise_layers(name, count):
     lowered = lowering.lower(model)
     assert lowered.get_layer(layer.name).input.shape[1] == (count if name in TOKENWISE else 6)
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+    np.testing.assert_allclose(outputs(lowered, image), outputs(model, image), atol=1e-5)
 
 
 @pytest.mark.parametrize("merge", [layers.Add, layers.Average, layers.Multiply])
@@ -219,7 +196,7 @@ def test_first_tokens_are_picked_in_front_of_merges(merge):
     shapes = [lowered.get_layer(name).output.shape[1] for name in ("left", "right", "shared", "merged")]
     assert shapes == [2, 2, 1, 2]
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+    np.testing.assert_allclose(outputs(lowered, image), outputs(model, image), atol=1e-5)
 
 
 def test_as_many_first_tokens_as_any_reader_takes():
@@ -233,8 +210,8 @@ def test_as_many_first_tokens_as_any_reader_takes():
     shapes = [lowered.get_layer(name).output.shape[1] for name in ("for_first", "for_third", "tokens")]
     assert shapes == [1, 3, 3]
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    for answer, expected in zip(lowered(image), model(image), strict=True):
-        np.testing.assert_allclose(np.asarray(answer), np.asarray(expected), atol=1e-5)
+    for output, expected in zip(lowered(image), model(image), strict=True):
+        np.testing.assert_allclose(np.asarray(output), np.asarray(expected), atol=1e-5)
 
 
 def test_all_tokens_are_computed_where_somebody_reads_to_the_end():
@@ -257,11 +234,11 @@ def test_joined_tokens_that_nobody_reads_are_not_joined(count):
     assert names.isdisjoint({"join", "back"}) == (count < 3)
     assert lowered.get_layer("front").output.shape[1] == min(count, 2)
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+    np.testing.assert_allclose(outputs(lowered, image), outputs(model, image), atol=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_attention_answers_the_first_queries_alone(count):
+def test_attention_of_the_first_queries_alone(count):
     inputs = keras.Input((6, 8))
     query, key, value = (layers.Dense(8, name=name)(inputs) for name in ("query", "key", "value"))
     mixed = hsvit_keras.layers.SoftmaxAttention(2, name="attention")(query, key, value)
@@ -270,7 +247,7 @@ def test_attention_answers_the_first_queries_alone(count):
     shapes = [lowered.get_layer(name).output.shape[1] for name in ("query", "key", "value", "attention")]
     assert shapes == [count, 6, 6, count]
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+    np.testing.assert_allclose(outputs(lowered, image), outputs(model, image), atol=1e-5)
 
 
 def test_attention_to_itself_keeps_all_tokens():
@@ -282,14 +259,13 @@ def test_attention_to_itself_keeps_all_tokens():
     lowered = lowering.lower(model)
     assert lowered.get_layer("tokens").output.shape[1] == 6
     image = RNG.normal(size=(1, 6, 8)).astype("float32")
-    np.testing.assert_allclose(answers(lowered, image), answers(model, image), atol=1e-5)
+    np.testing.assert_allclose(outputs(lowered, image), outputs(model, image), atol=1e-5)
 
 
 @pytest.mark.parametrize("class_tokens", [1, 2])
 def test_multiply_adds_that_are_saved(class_tokens):
     """Of the last block, all but keys and values is computed for the class tokens alone: counted by hand."""
-    from export.inspection import inspect
-    from export.tflite import convert
+    from hsvit_keras.artifacts.tflite_conversion import convert
 
     dim, mlp, classes, patches = 16, 32, 5, 16
     name = "deit_base" if class_tokens == 1 else "deit_base_distilled"
@@ -301,7 +277,7 @@ def test_multiply_adds_that_are_saved(class_tokens):
         return projections + 2 * queries * tokens * dim + 2 * queries * dim * mlp
 
     embedding, heads = patches * 4 * 4 * 3 * dim, class_tokens * dim * classes
-    found = inspect(convert(lowering.lower(model), "float32"))
+    found = hsvit_keras.inspect_tflite(convert(lowering.lower(model), "float32"))
     assert found["total_macs"] == embedding + block(tokens) + block(class_tokens) + heads
 
 
@@ -310,7 +286,7 @@ def test_models_in_lowered_form_can_be_saved(tmp_path):
     lowered.save(tmp_path / "lowered.keras")
     loaded = keras.models.load_model(tmp_path / "lowered.keras")
     image = images(lowered, 1)
-    np.testing.assert_array_equal(answers(loaded, image), answers(lowered, image))
+    np.testing.assert_array_equal(outputs(loaded, image), outputs(lowered, image))
 
 
 def test_a_layer_name_twice_is_no_problem_for_the_slices():

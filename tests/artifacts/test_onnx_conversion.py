@@ -68,11 +68,10 @@ def trained(request):
 
 
 def test_float16(trained):
-    lowered, given = lower(trained), images(trained, 5)
-    content = convert(lowered, preset="float16")
-    assert len(content) < 0.75 * len(convert(lowered))  # the graph itself is most of so small a file
+    given, content = images(trained, 5), convert(lower(trained), preset="float16")
     halves, singles = (constants(content, kind) for kind in ("float16", "float32"))
-    assert sum(map(np.size, halves)) > 50 * sum(map(np.size, singles))
+    assert sum(map(np.size, halves)) > 10 * sum(map(np.size, singles))
+    assert max(map(np.size, singles)) < 32  # such as an epsilon
     answers = OnnxModel(content).predict({"image": given})["logits"]
     assert cosine(answers, np.asarray(trained(given, training=False))) >= 0.9999
 
@@ -217,13 +216,9 @@ def test_other_opsets(dense):
 
 
 def test_a_preset_that_does_not_fit(dense):
-    with pytest.raises(
-        InputError, match=r"^preset has to be one of float32, float16, int8; received preset='int4'"
-    ):
+    with pytest.raises(InputError, match=r"^preset has to be one of float32, .*; received preset='int4'$"):
         convert(lower(dense), preset="int4")
-    with pytest.raises(
-        InputError, match=r"^preset='int8' needs ranges of activations, and 'dense' has none: "
-    ):
+    with pytest.raises(InputError, match=r"^preset='int8' needs ranges of activations, and 'dense'"):
         convert(lower(dense), preset="int8")
     quantized = hsvit_keras.calibrate(dense, [images(dense)])
     with pytest.raises(InputError, match=r"^'dense' is quantized, and preset='float16' is not: "):
@@ -240,7 +235,5 @@ class InverseErrorFunction(layers.Layer):
 
 def test_an_operation_that_onnx_lacks():
     model = keras.Sequential([keras.Input((8, 8, 1)), InverseErrorFunction(), layers.Flatten()], name="odd")
-    with pytest.raises(
-        InputError, match=r"^ONNX cannot hold 'odd' at opset 17: there is no operation for Erfinv$"
-    ):
+    with pytest.raises(InputError, match=r"^ONNX cannot hold 'odd' at opset 17: .* no operation for Erfinv$"):
         convert(lower(model))

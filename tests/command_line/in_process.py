@@ -1,6 +1,7 @@
 """Commands in the process of a test: no interpreter and no Keras have to start."""
 
 import sys
+import warnings
 
 import pytest
 from absl import flags
@@ -14,15 +15,23 @@ def call(command, *arguments):
         *arguments: the command line; words that are no flags are passed to `main`.
     """
     argv = ["command", *map(str, arguments)]
-    known = set(flags.FLAGS)
+    before, own = set(flags.FLAGS), set()
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", argv)  # where config files look for their values
-            command.define_flags()
-            flags.FLAGS.set_gnu_getopt(True)
-            _, *words = flags.FLAGS(argv)
-            return command.main(words)
+            words = _parse(command, argv)
+        own = set(flags.FLAGS) - before  # libraries that `main` imports may define others, which stay
+        return command.main(words)
     finally:
-        for name in set(flags.FLAGS) - known:
+        for name in own or set(flags.FLAGS) - before:
             delattr(flags.FLAGS, name)
         flags.FLAGS.unparse_flags()
+
+
+def _parse(command, argv):
+    with warnings.catch_warnings():  # ml_collections reads config files in the old way
+        warnings.filterwarnings("ignore", message="the load_module", category=DeprecationWarning)
+        command.define_flags()
+        flags.FLAGS.set_gnu_getopt(True)
+        _, *words = flags.FLAGS(argv)
+        return words

@@ -9,8 +9,6 @@ import hsvit_keras
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export import tflite
-from hsvit_keras.artifacts import writing
 from hsvit_runtime.litert import tflite_file
 
 pytestmark = pytest.mark.tensorflow
@@ -23,12 +21,8 @@ def test_zeros_survive_in_8_bits(tmp_path):
     callback.set_model(model)
     callback.on_train_begin()
     expected = hsvit_keras.sparsity_report(model)
-    model.save(tmp_path / "model.keras")
     output = tmp_path / "model.tflite"
-    tflite.export(
-        writing.Request(str(tmp_path / "model.keras"), str(output), samples=8, mean=0.3, std=0.35),
-        "dynamic",
-    )
+    hsvit_keras.to_tflite(model, output, preset="dynamic", probabilities=False)
 
     ops = tflite_file.read(output.read_bytes(), output.name).subgraphs[0].ops
     kernels = {op.inputs[1].buffer: op.inputs[1] for op in ops if op.kind in ("CONV_2D", "FULLY_CONNECTED")}

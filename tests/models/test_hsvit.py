@@ -9,7 +9,7 @@ import pytest
 import hsvit_keras
 from hsvit_keras.checkpoints import hsvit as checkpoint
 from tests import reference
-from tests.models.counting import count, trainable, without_values
+from tests.models.counting import count, outline, trainable, without_values
 
 COUNTS = reference.load("param_counts")["hsvit"]
 CLASSES = {"CIFAR-10": 10, "CIFAR-100": 100, "Fashion-MNIST": 10, "Tiny-ImageNet": 200, "Food-101": 101}
@@ -37,7 +37,7 @@ def test_parameters_of_the_paper(row):
 def test_settings_of_the_paper(row):
     channels, *side = row["input"]
     name = row["model"].replace("-", "_").lower()
-    model = hsvit_keras.create_model(name, input_shape=(*side, channels))
+    model = outline(name, input_shape=(*side, channels), num_classes=CLASSES[row["dataset"]])
     hyper = row["hyper"]
     assert list(model.filters) == hyper["conv_kernel_nums"]
     assert set(model.kernel_sizes) == {hyper["conv_kernel_sizes"]}
@@ -74,7 +74,7 @@ def test_parameters_of_the_released_files(file):
 
 @pytest.mark.once
 def test_default_is_where_the_paper_counts_parameters():
-    model = hsvit_keras.create_model("hsvit_c3a4")
+    model = outline("hsvit_c3a4")
     assert model.input_shape == (None, 64, 64, 3)
     assert model.output_shape == (None, 200)
 
@@ -82,7 +82,7 @@ def test_default_is_where_the_paper_counts_parameters():
 @pytest.mark.once
 @pytest.mark.parametrize(("side", "strides"), [(28, (2, 2)), (63, (2, 2)), (100, (4, 2)), (224, (4, 4))])
 def test_other_sizes_take_the_column_below(side, strides):
-    assert hsvit_keras.create_model("hsvit_c2a2", input_shape=(side, side + 40, 3)).pool_strides == strides
+    assert outline("hsvit_c2a2", input_shape=(side, side + 40, 3)).pool_strides == strides
 
 
 SMALL = {

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from hsvit_runtime import files
+from hsvit_runtime.errors import FileError
 
 
 def test_written_at_the_end(tmp_path):
@@ -58,7 +59,7 @@ def test_json(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "error", "message"),
-    [("nowhere/a.txt", FileNotFoundError, "no folder .*nowhere"), (".", IsADirectoryError, "it is a folder")],
+    [("nowhere/a.txt", FileNotFoundError, "no folder .*nowhere"), (".", FileError, "it is a folder")],
 )
 def test_bad_places_show_before_the_work(tmp_path, place, error, message):
     with pytest.raises(error, match=message), files.replacing(tmp_path / place):

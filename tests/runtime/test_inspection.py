@@ -15,8 +15,9 @@ pytest.importorskip("ai_edge_litert")
 
 from ai_edge_litert.compiled_model import CompiledModel
 
-from export import inspection
-from export.inspection import inspect
+from hsvit_runtime import inspection
+from hsvit_runtime.errors import FileError
+from hsvit_runtime.inspection import inspect
 from hsvit_runtime.litert import delegation, tflite_file
 from tests.runtime.litert.builder import Builder
 
@@ -151,13 +152,13 @@ def test_one_reason_is_told_once_with_its_count():
     builder.op("SOFTMAX", [tensors[-2]], [tensors[-1]], "SoftmaxOptions", beta=3.0)
     assert inspect(builder.content(tensors[:1], tensors[-1:]))["undelegated_ops"] == [
         {"op": "SIGN", "count": 3, "reason": "XNNPACK has no such op"},
-        {"op": "SOFTMAX", "count": 1, "reason": "its beta is 3, XNNPACK takes 1"},
+        {"op": "SOFTMAX", "count": 1, "reason": "its beta is 3, XNNPACK supports 1"},
     ]
 
 
 def test_says_so_when_no_rule_is_known(monkeypatch):
     monkeypatch.setattr(inspection.xnnpack, "reason", lambda op: None)
-    assert inspect(small())["undelegated_ops"] == [{"op": "SIGN", "count": 1, "reason": "no rule known"}]
+    assert inspect(small())["undelegated_ops"] == [{"op": "SIGN", "count": 1, "reason": "unknown reason"}]
 
 
 def test_custom_and_flex_ops_are_listed_and_the_rest_still_told():
@@ -275,7 +276,7 @@ def test_presets(artifacts, preset):
 @pytest.mark.tensorflow
 def test_int8_softmax_is_left_out(artifacts):
     report = inspect(artifacts["int8"])
-    reason = "XNNPACK has it for float32 only, here is int8"
+    reason = "XNNPACK supports float32 only, its type is int8"
     assert report["undelegated_ops"] == [{"op": "SOFTMAX", "count": 1, "reason": reason}]
     (given,), (made,) = report["inputs"], report["outputs"]
     assert (given["dtype"], made["dtype"]) == ("int8", "int8")
@@ -324,7 +325,7 @@ def test_what_dynamic_shapes_cost():
     assert report["inputs"][0]["shape"] == [None, 3, 4]
     assert not report["fully_delegated"]
     reasons = {entry["op"]: entry["reason"] for entry in report["undelegated_ops"]}
-    assert reasons["RESHAPE"] == "its new shape is computed while running, XNNPACK needs a constant"
+    assert reasons["RESHAPE"] == "its new shape is computed at run time, XNNPACK needs a constant"
     assert reasons["PACK"] == reasons["SHAPE"] == "XNNPACK has no such op"
 
 
@@ -362,13 +363,16 @@ def test_flex_ops_of_the_converter():
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*/gone.tflite$"):
         inspect(tmp_path / "gone.tflite")
-    with pytest.raises(IsADirectoryError, match=r"is a folder, a .tflite file is needed$"):
+    with pytest.raises(FileError, match=r"is a folder, a .tflite file is needed$"):
         inspect(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is empty"), (b"GIF89a, a picture", "is no .tflite file: bytes 4 to 8 must be TFL3")],
+    [
+        (b"", "is empty"),
+        (b"GIF89a, a picture", "is not a .tflite file: its bytes 4 to 8 are b'9a, ' instead of b'TFL3'"),
+    ],
 )
 def test_other_files(tmp_path, content, message):
     path = tmp_path / "other.tflite"
@@ -383,7 +387,7 @@ def test_every_cut_is_noticed():
 
     content = small()
     for length in range(8, len(content)):
-        with pytest.raises(ValueError, match=inspection._NO_FLATBUFFER):
+        with pytest.raises(ValueError, match=inspection._INVALID_FLATBUFFER):
             Interpreter(model_content=content[:length])
 
 
@@ -412,7 +416,7 @@ def flipped(content, seed):
 
 @pytest.mark.parametrize("seeds", [range(16), pytest.param(range(16, 300), marks=pytest.mark.slow)])
 def test_flipped_bits_give_a_report_or_one_clear_error(monkeypatch, seeds):
-    monkeypatch.setattr(delegation, "SECONDS_TO_LOAD", 20)
+    monkeypatch.setattr(delegation, "TIMEOUT_SECONDS", 20)
     outcomes = set()
     for seed in seeds:
         try:
@@ -439,7 +443,7 @@ ADD         1                0  yes
 SIGN        1                0  no: XNNPACK has no such op
 total       2                0
 
-XNNPACK     1 partition, 1 ops left out (LiteRT {version})
+XNNPACK     1 partition, 1 ops not delegated (LiteRT {version})
 custom ops  none
 Flex ops    none
 runtime     TensorFlow Lite 2.12 or older
@@ -477,11 +481,11 @@ def test_summary_of_the_rest(monkeypatch):
     text = "\n".join(inspection.summary("m", report))
     assert "FULLY_CONNECTED       1        1,234,567  yes" in text
     assert "2 of 5: 1: too short; 2: too long" in text
-    assert "2 partitions, 3 ops left out" in text
+    assert "2 partitions, 3 ops not delegated" in text
     assert "quantized   2 int8, 1 int32" in text
     assert (
         "runtime     TensorFlow Lite 2.17 or newer, for FULLY_CONNECTED version 12, with the custom ops\n"
-        "            added; the file itself says 2.9.0"
+        "            added; the file itself declares 2.9.0"
     ) in text
     report |= {"minimum_runtime": None, "runtime_needs": [{"feature": "PAD version 9", "runtime": None}]}
     assert "newer than TensorFlow Lite 2.21, for PAD version 9" in "\n".join(inspection.summary("m", report))
@@ -536,10 +540,10 @@ def test_command_fails_when_the_runtime_is_too_old(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: needs one .tflite file, beside options written --name=value; received []"),
-        (["a.tflite", "b.tflite"], "error: needs one .tflite file, beside options"),
+        ([], "error: needs one .tflite file; options are written --name=value; received []"),
+        (["a.tflite", "b.tflite"], "error: needs one .tflite file; options are written"),
         (["gone.tflite"], "error: there is no file gone.tflite"),
-        (["setup.cfg"], "error: setup.cfg is no .tflite file"),
+        (["setup.cfg"], "error: setup.cfg is not a .tflite file"),
     ],
 )
 def test_command_on_bad_input(arguments, message):

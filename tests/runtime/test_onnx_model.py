@@ -74,7 +74,7 @@ def test_a_file_with_a_description(tmp_path):
 
 @pytest.mark.parametrize("description", ["{", "[1]"])
 def test_a_damaged_description(description):
-    with pytest.raises(InputError, match="^the file has a description that is damaged: ") as refusal:
+    with pytest.raises(InputError, match=r"^the file has a description that is damaged: ") as refusal:
         OnnxModel(doubling(description=description))
     assert "\n" not in str(refusal.value)
 

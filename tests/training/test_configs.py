@@ -4,7 +4,6 @@ import importlib
 import json
 import math
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -13,10 +12,15 @@ import pytest
 
 import hsvit_keras
 from data_sets import DATASETS
+from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import InputError
+from tests.command_line.in_process import call
+from training import train
 from training.configs import digits
 from training.fitting.augmentation import Augmentation
+from training.fitting.building import build_model
 from training.recipes import recipe
-from training.train import build_model
 
 pytestmark = pytest.mark.once
 
@@ -39,6 +43,10 @@ def load(name):
     return importlib.import_module(f"training.configs.{name}").get_config()
 
 
+def names(count):
+    return tuple(map(str, range(count)))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_recipe_is_complete_and_names_known_things(name):
     values = recipe.plain(load(name))
@@ -46,8 +54,12 @@ def test_a_recipe_is_complete_and_names_known_things(name):
     channels = values["image_shape"][-1]
     assert len(values["mean"]) == len(values["std"]) == channels
     assert all(0 < number < 1 for number in values["mean"] + values["std"])
-    assert build_model(values, 7).output_shape == (None, 7)
-    Augmentation(values["augmentation"], 7)
+    model = build_model(values, tuple("abcdefg"))
+    assert model.output_shape[-1] == 7
+    description = description_of(model)
+    assert (description.data_set, description.input_range) == (values["data"], (0, 255))
+    assert description.class_names == tuple("abcdefg")
+    Augmentation(values["augmentation"], task_named(description.task), 7)
 
 
 @pytest.mark.parametrize("name", [*PAPER, "hsvit_imagenet"])
@@ -65,7 +77,7 @@ def test_the_model_of_a_recipe_has_the_size_that_the_authors_program_gives_it(na
     assert config.image_shape == image_shape
     table = json.loads((ROOT / "tests/reference/param_counts.json").read_text())["hsvit"]["rows"]
     row = next(row for row in table if row["dataset"] == data and row["model"] == "HSViT-C2A2")
-    model = build_model(recipe.plain(config), row["classes"])
+    model = build_model(recipe.plain(config), names(row["classes"]))
     assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == row["trainable"]
 
 
@@ -88,6 +100,9 @@ def changed(**changes):
         ({"label_smoothing": 1.0}, r"config.label_smoothing has to be in \[0, 1\)"),
         ({"warmup_epochs": 15}, "less than epochs; received warmup_epochs=15, epochs=15"),
         ({"seed": -1}, "config.seed"),
+        ({"validation": "tset"}, "config.validation has to be a share .* or 'test'; received 'tset'"),
+        ({"validation": {"share": 1.0, "seed": 0}}, "config.validation has to be a share between 0 and 1"),
+        ({"validation": {"share": 0.1}}, "config.validation has to be a share"),
         ({"dtype": "float61"}, "config.dtype has to be one of float32, mixed_bfloat16, mixed_float16"),
     ],
 )
@@ -132,7 +147,7 @@ def test_plain_values_survive_json_and_keep_the_order_of_augmentation():
 )
 def test_a_model_that_cannot_be_is_named(changes, words):
     with pytest.raises(ValueError, match=words):
-        build_model(recipe.plain(changed(**changes)), 10)
+        build_model(recipe.plain(changed(**changes)), names(10))
 
 
 def test_differences_names_nested_keys():
@@ -147,19 +162,18 @@ def test_another_family_with_its_own_arguments_trains_from_the_command_line(tmp_
         "patch_size": 4, "patch_stride": 2, "depths": "(1, 1)", "num_heads": "[1, 2]", "head_dims": "(4, 4)",
         "mlp_ratio": 1.5, "distilled": "True",
     }  # fmt: skip
-    command = [
-        sys.executable, "-m", "training.train", f"--workdir={tmp_path}",
-        "--config=training/configs/digits.py", "--config.model=pit_ti", "--config.image_shape=(8, 8, 1)",
-        "--config.epochs=1", "--config.batch_size=200",
+    call(
+        train, f"--workdir={tmp_path}", "--config=training/configs/digits.py", "--config.model=pit_ti",
+        "--config.image_shape=(8, 8, 1)", "--config.epochs=1", "--config.batch_size=200",
+        "--config.validation.share=0.2", "--config.augmentation=()",
         *(f"--config.model_arguments.{name}={value}" for name, value in arguments.items()),
-    ]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    )  # fmt: skip
     model = keras.models.load_model(tmp_path / "best.keras")
     assert isinstance(model, hsvit_keras.PoolingTransformer)
     assert (model.patch_size, model.depths, model.num_heads, model.head_dims) == (4, (1, 1), (1, 2), (4, 4))
     assert (model.mlp_ratio, model.distilled, model.output_shape) == (1.5, True, (None, 10))
     assert json.loads((tmp_path / "config.json").read_text())["model_arguments"]["depths"] == [1, 1]
+    assert json.loads((tmp_path / "summary.json").read_text())["validation"]["part"] == "train, 20 %, seed 0"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +187,7 @@ def test_another_family_with_its_own_arguments_trains_from_the_command_line(tmp_
 def test_arguments_that_another_family_does_not_take(arguments, words):
     values = recipe.plain(changed(model="pit_ti", model_arguments=arguments))
     with pytest.raises(ValueError, match=words):
-        build_model(values, 10)
+        build_model(values, names(10))
 
 
 # What the papers state: batch, epochs, learning rate, decay of weights, epochs of warm-up.
@@ -198,11 +212,12 @@ def test_the_recipes_of_the_other_papers(name):
 
 
 def test_all_recipes_are_of_a_paper_or_for_own_images():
-    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, "digits", "folder"}
+    ours = {"digits", "digits_segmentation", "folder"}
+    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, *ours}
 
 
 def test_tiny_imagenet_gives_x_formers_the_sequence_of_the_paper():
-    model = build_model(recipe.plain(load("xformer_tiny_imagenet")), 200)
+    model = build_model(recipe.plain(load("xformer_tiny_imagenet")), names(200))
     assert model.get_layer("class_token").output.shape[1] == 1 + 1024
     assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == next(
         row["trainable"]
@@ -214,26 +229,19 @@ def test_tiny_imagenet_gives_x_formers_the_sequence_of_the_paper():
 
 
 @pytest.mark.parametrize(
-    "arguments, words",
+    "argument, words",
     [
+        ("--config.epohs=3", "unknown key 'epohs'; did you mean 'epochs'"),
         (
-            ["--config=training/configs/digits.py", "--config.epohs=3"],
-            "unknown key 'epohs'; did you mean 'epochs'",
-        ),
-        (
-            ["--config=training/configs/digits.py", "--config.model_arguments.dept=3"],
+            "--config.model_arguments.dept=3",
             "config.model_arguments: hsvit_tiny has no argument 'dept'; did you mean 'depth'",
         ),
-        (["--config=training/configs/digitz.py", "--config.epochs=3"], "No such file.*digitz.py"),
-        (["--config=training/configs/digits.py", "--config.epochs=many"], "invalid literal"),
+        ("--config.validation=tset", "config.validation has to be a share .* or 'test'; received 'tset'"),
     ],
 )
-def test_a_typo_on_the_command_line_is_one_line(arguments, words, tmp_path):
-    command = [sys.executable, "-m", "training.train", f"--workdir={tmp_path / 'run'}", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert re.search(words, done.stderr)
+def test_a_typo_on_the_command_line_is_named(argument, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        call(train, f"--workdir={tmp_path / 'run'}", "--config=training/configs/digits.py", argument)
     assert not (tmp_path / "run").exists()
 
 
@@ -245,30 +253,42 @@ def test_a_typo_on_the_command_line_is_one_line(arguments, words, tmp_path):
         ("def get_config(:", [], "invalid syntax (mine.py, line 1)"),
         ("import nothing_here", [], "No module named 'nothing_here'"),
         ("def get_config():\n    return nothing", [], "name 'nothing' is not defined"),
+        (
+            "from training.configs.digits import get_config", ["--config.epochs=many"],
+            "invalid literal for int() with base 10: 'many'",
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_config_file_that_cannot_be_used_is_one_line(tmp_path, content, changes, words):
     file = tmp_path / "mine.py"
     if content:
         file.write_text(content)
-    arguments = [f"--config={file}", f"--workdir={tmp_path / 'run'}", *changes]
+    with pytest.raises(Exception) as raised:
+        call(train, f"--config={file}", f"--workdir={tmp_path / 'run'}", *changes)
+    error = raised.value
+    said = f"error: {error}" if isinstance(error, InputError) else train._config_error(error)
+    assert said.startswith("error: --config: cannot be used: ")
+    assert words.format(file=file) in said and "\n" not in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_process_ends_with_this_line_and_status_1(tmp_path):
+    (tmp_path / "mine.py").write_text("import nothing_here")
+    command = [sys.executable, "-m", "training.train", f"--config={tmp_path / 'mine.py'}"]
     done = subprocess.run(
-        [sys.executable, "-m", "training.train", *arguments], cwd=ROOT, capture_output=True, text=True
+        [*command, f"--workdir={tmp_path / 'run'}"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert done.stderr == f"error: --config: cannot be used: {words.format(file=file)}\n"
-    assert not (tmp_path / "run").exists()
+    assert done.stderr == "error: --config: cannot be used: No module named 'nothing_here'\n"
 
 
 @pytest.mark.parametrize(
     "argument, message",
     [
-        ("--workdir=run", "error: --config is needed: a file such as training/configs/digits.py\n"),
-        ("--config=training/configs/digits.py", "error: --workdir is needed: the folder of the run\n"),
+        ("--workdir=run", "--config is needed: a file such as training/configs/digits.py"),
+        ("--config=training/configs/digits.py", "--workdir is needed: the folder of the run"),
     ],
 )
 def test_a_flag_that_is_needed(argument, message):
-    done = subprocess.run(
-        [sys.executable, "-m", "training.train", argument], cwd=ROOT, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (1, message)
+    with pytest.raises(InputError, match=message):
+        call(train, argument)

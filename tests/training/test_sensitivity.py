@@ -9,6 +9,7 @@ from keras import layers
 
 import hsvit_keras
 from data_sets import load_dataset
+from hsvit_keras.layers.model_description import describe
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
 from tests.command_line.in_process import call
@@ -68,21 +69,21 @@ def test_the_layer_with_the_outlier_is_the_worst():
 
 
 def test_the_command(tmp_path, capsys):
-    small = {"filters": (8,), "pool_strides": (2,), "depth": 1}
-    pixels = {"mean": 0.3, "std": 0.3, "data_set": "digits"}
-    model = hsvit_keras.create_model("hsvit_tiny", input_shape=(8, 8, 1), **small, **pixels)
+    image = keras.Input((8, 8, 1))
+    hidden = layers.Dense(12, "relu", name="hidden")(layers.Flatten()(image))
+    model = keras.Model(image, layers.Dense(10, name="head")(hidden), name="small")
+    model = describe(model, task="classification", data_set="digits", input_range=(0, 255))
     model.save(tmp_path / "model.keras")
     output = tmp_path / "sensitivity.json"
     arguments = [f"--model={tmp_path / 'model.keras'}", f"--output={output}"]
     call(command, *arguments, "--calibration_samples=64", "--samples=50", "--worst=2")
     report = json.loads(output.read_text())
     assert (report["data"], report["scheme"]) == ("digits", "int8")
-    kinds = hsvit_keras.SCHEMES["int8"].integer
-    assert len(report["layers"]) == sum(type(layer) in kinds for layer in model.layers)
+    assert {row["layer"] for row in report["layers"]} == {"hidden", "head"}
     assert report["layers"][0]["layer"] in capsys.readouterr().out
 
     hsvit_keras.quantize_aware(model).save(tmp_path / "model.keras")
-    with pytest.raises(InputError, match="'hsvit_tiny' is quantized already"):
+    with pytest.raises(InputError, match="'small' is quantized already"):
         call(command, *arguments)
 
 

@@ -98,8 +98,8 @@ def accuracy_and_loss(logits, labels):
 
 def test_a_run_leaves_its_files(unbroken):
     assert {path.name for path in unbroken.iterdir()} == {
-        "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "config.json", "run.json",
-        "summary.json", "said",
+        "best.keras", "last.keras", "metrics.jsonl", "tensorboard", "curves.png", "samples.png",
+        "config.json", "run.json", "summary.json", "said",
     }  # fmt: skip
     assert json.loads((unbroken / "config.json").read_text())["batch_size"] == 200
     assert (unbroken / "curves.png").read_bytes().startswith(b"\x89PNG")
@@ -263,7 +263,7 @@ def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, t
 
 def test_a_run_killed_before_its_last_words_only_says_them(unbroken, tmp_path):
     for path in unbroken.iterdir():
-        if path.is_file() and path.name not in ("summary.json", "curves.png", "said"):
+        if path.is_file() and path.name not in ("summary.json", "curves.png", "samples.png", "said"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
     train(small_config(), tmp_path)
     assert_same_run(unbroken, tmp_path)

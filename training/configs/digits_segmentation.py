@@ -12,5 +12,7 @@ def get_config():
     config.augmentation = (
         ("RandomTranslation", {"height_factor": 0.1, "width_factor": 0.1, "fill_mode": "nearest"}),
     )
-    config.epochs = 30
+    config.batch_size = 32
+    config.epochs = 60
+    config.learning_rate = 0.01
     return config

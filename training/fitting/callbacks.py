@@ -74,7 +74,7 @@ class StopAtNonFinite(keras.callbacks.Callback):
 
 
 class EpochRecords(keras.callbacks.Callback):
-    """Prints a line an epoch and hands its numbers to the run's folder; on a terminal, counts the steps.
+    """Prints a line for each epoch and records its numbers; on a terminal, counts the steps.
 
     Args:
         run: `RunDirectory`.
@@ -137,5 +137,5 @@ class EpochClock(keras.callbacks.Callback):
         self._start = time.perf_counter()
 
     def on_epoch_end(self, epoch, logs=None):
-        float(logs["loss"])  # waits for it: JAX hands out numbers before it has computed them
+        float(logs["loss"])  # waits for it: JAX returns numbers before it has computed them
         self.seconds = time.perf_counter() - self._start

@@ -130,7 +130,7 @@ def _naming_broken_images(data):
     try:
         yield
     except Exception as error:
-        # TensorFlow hands out the text of the error from the pipeline, in an error of its own.
+        # TensorFlow wraps the text of an error in the pipeline in an error of its own.
         found = re.search(r"cannot read the image .*", str(error))
         if not found:
             raise

@@ -131,7 +131,7 @@ class RunDirectory:
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
-        for name in ("config", "last", "best", "metrics", "curves", "summary", "run"):
+        for name in ("config", "last", "best", "metrics", "curves", "samples", "summary", "run"):
             for path in self.path.glob(f".{name}.*"):
                 path.unlink()
 

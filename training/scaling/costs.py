@@ -210,12 +210,12 @@ class Cost:
         """
         if not isinstance(model, dict):
             return self._measure(lambda: model, None)
-        asked = {"cost": self.name, **self._how(), "configuration": model}
-        known = self._known(asked)
+        key = {"cost": self.name, **self._settings_of_record(), "configuration": model}
+        known = self._recorded(key)
         if known is None:
             known = self._measure(lambda: build(model), model)
             if self._records:
-                self._records.append({**asked, "value": known, "unit": self.unit})
+                self._records.append({**key, "value": known, "unit": self.unit})
         return known
 
     def of_artifact(self, path):
@@ -233,14 +233,14 @@ class Cost:
         make = (lambda: build(model)) if isinstance(model, dict) else (lambda: model)
         return _Artifact(make, self.preset, self._place(model))
 
-    def _how(self):
+    def _settings_of_record(self):
         of_artifact = {} if self.name in _OF_MODEL else {"preset": self.preset}
         return {**of_artifact, **self.settings}
 
-    def _known(self, asked):
-        """The value of the row that answers exactly this, or None."""
+    def _recorded(self, key):
+        """The recorded value of this key, or None."""
         for row in self._records.rows if self._records else ():
-            if {key: row[key] for key in row if key not in ("value", "unit")} == asked:
+            if {name: row[name] for name in row if name not in ("value", "unit")} == key:
                 return row["value"]
 
     def _measure(self, make, configuration):

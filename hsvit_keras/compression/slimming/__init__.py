@@ -1,10 +1,10 @@
-"""Slimming: parts of a model are really removed.
+"""Slimming (structured pruning): removes parts of a model, so that it gets smaller and faster.
 
-- `features`: which weights go with some features, told by each class of layers;
-- `parts`: which parts a graph has: groups, heads, units, kernels, blocks;
-- `residuals`: where a block can be bridged;
-- `scores`: how much each part is worth;
-- `removal`: the pass.
+- `features`: which weights belong to a feature, with a rule for each class of layers;
+- `parts`: finds the groups, heads, MLP units, kernels and blocks that can be removed;
+- `residuals`: finds the residual blocks;
+- `scores`: rates the importance of each part;
+- `removal`: the pass `slim`.
 """
 
 from hsvit_keras.compression.slimming.parts import slimmable_parts

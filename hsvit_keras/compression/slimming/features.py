@@ -1,10 +1,11 @@
-"""Which weights go with some features of a tensor, told by each class of layers.
+"""Finds the weights that have to be removed together with some features of a tensor.
 
-Where a layer makes features (Dense its units, a convolution its kernels), each gets the number of the part
-of the model that it belongs to. `follow` carries these numbers along the graph: a layer that hands features
-on hands their numbers on, a weight that has an entry for each feature is cut with them, and the walk ends
-where all features are summed up: in the next Dense layer, convolution or mean. A layer that can not do
-without some of its features, such as a normalization over them, ends the walk with `InseparableError`.
+A feature is an entry of a tensor's axis, such as the output of a unit of a Dense layer or of a kernel of a
+convolution. Each feature is labelled with the number of the part it belongs to, such as an attention head.
+`follow` propagates these labels through the graph, by a rule for each class of layers, and collects which
+entries of which weights belong to which part. Propagation stops where a layer sums over the features: the
+next Dense layer, convolution or mean. If a layer needs all of its features, such as a normalization over
+them, the parts cannot be removed and `follow` raises `InseparableError`.
 """
 
 from typing import Any, NamedTuple
@@ -34,48 +35,56 @@ ATTENTION = (LinformerAttention, NystromAttention, PerformerAttention, SoftmaxAt
 CONVOLUTIONS = (layers.Conv1D, layers.Conv2D)
 
 
-class Numbered(NamedTuple):
-    """The number of the part that each entry along an axis belongs to."""
+class AxisParts(NamedTuple):
+    """For each entry along an axis of a tensor, the number of the part it belongs to.
+
+    Attributes:
+        axis: int.
+        parts: tuple of int, one for each entry.
+    """
 
     axis: int
     parts: tuple
 
 
 class Cut(NamedTuple):
-    """What becomes of a layer when parts go.
+    """How a layer changes when parts are removed.
 
-    weights: dict from an index in `layer.weights` to `Numbered` entries.
-    sizes: dict from an argument of the layer, or (argument, index of its element), to the numbers of the
-        entries that it counts.
-    output: `Numbered` features of what the layer gives out; None where they are summed up.
+    Attributes:
+        layer: `keras.Layer`.
+        weights: dict from an index in `layer.weights` to the `AxisParts` of that weight.
+        sizes: dict from an argument of the layer, or (argument, index of an element of it), to a tuple with
+            the part of each entry that the argument counts.
+        output: `AxisParts` of the layer's output; None if the layer sums over the features.
     """
 
     layer: Any
     weights: dict
     sizes: dict
-    output: Numbered | None
+    output: AxisParts | None
 
 
 class InseparableError(ValueError):
-    """A layer that can not do without some of its features."""
+    """A layer needs all of its features, so none of them can be removed."""
 
     def __init__(self, layer):
         super().__init__(f"{layer.name!r} of class {type(layer).__name__} needs all of its features")
 
 
 def follow(graph, sources):
-    """All that is cut when some of the features that `sources` make are removed.
+    """Finds all weights that belong to the features of some layers.
 
     Args:
         graph: `Graph`.
-        sources: dict from the name of a Dense layer, an EinsumDense layer or a convolution to the number of
-            the part of each of its features.
+        sources: dict from the name of a Dense layer, an EinsumDense layer or a convolution to a sequence with
+            the number of the part of each of its output features.
 
     Returns:
-        A list of `Cut`, from the input on.
+        list of `Cut`, in the order of the graph.
 
     Raises:
-        InseparableError: a layer behind needs all features, or they are given out.
+        InseparableError: a layer that reads the features needs all of them, or they are an output of the
+            model.
     """
     cuts = {}
     for layer in graph.model.operations:
@@ -101,7 +110,7 @@ def _cut(layer, weights=None, sizes=None, output=None):
 
 
 def _source(layer, incoming, parts):
-    """The layer that makes the features."""
+    """The layer that computes the features."""
     last = len(layer.output.shape) - 1
     if any(incoming) or _mixes_features(layer):
         raise InseparableError(layer)
@@ -109,79 +118,80 @@ def _source(layer, incoming, parts):
         return _einsum_letter(layer, layer.equation[-1], parts)
     if isinstance(layer, CONVOLUTIONS) and not _is_plain_convolution(layer):
         raise InseparableError(layer)
-    weights = {0: Numbered(len(layer.kernel.shape) - 1, parts)}
+    weights = {0: AxisParts(len(layer.kernel.shape) - 1, parts)}
     if layer.use_bias:
-        weights[1] = Numbered(0, parts)
+        weights[1] = AxisParts(0, parts)
     size = "units" if isinstance(layer, layers.Dense) else "filters"
-    return _cut(layer, weights, {size: parts}, Numbered(last, parts))
+    return _cut(layer, weights, {size: parts}, AxisParts(last, parts))
 
 
-# A rule takes a layer and the numbers of the features of each of its inputs, None where there are none.
+# A rule takes a layer and a list with the `AxisParts` of each of its inputs, None for inputs without any, and
+# returns a `Cut`. At least one input has `AxisParts`.
 
 
-def _all_alike(layer, incoming):
-    """Features are handed on; if there are several inputs, all of them have to bring the same."""
-    if any(numbered != incoming[0] for numbered in incoming) or _mixes_features(layer):
+def _elementwise(layer, incoming):
+    """Features are passed on; all inputs have to have the same ones."""
+    if any(features != incoming[0] for features in incoming) or _mixes_features(layer):
         raise InseparableError(layer)
     return _cut(layer, output=incoming[0])
 
 
-def _tokens_stay(layer, incoming):
-    """Tokens are counted from the first: only what is behind their axis may go."""
+def _elementwise_by_token(layer, incoming):
+    """Tokens are selected by their position, so parts cannot be tokens; other features are passed on."""
     if incoming[0] and incoming[0].axis == 1:
         raise InseparableError(layer)
-    return _all_alike(layer, incoming)
+    return _elementwise(layer, incoming)
 
 
-def _channels(layer, incoming):
-    """Each channel of a map is handled alone."""
-    (numbered,) = incoming
+def _channelwise(layer, incoming):
+    """Each channel of a feature map is computed from that channel alone."""
+    (features,) = incoming
     if (
-        numbered.axis != len(layer.input.shape) - 1
+        features.axis != len(layer.input.shape) - 1
         or getattr(layer, "data_format", "channels_last") != "channels_last"
     ):
         raise InseparableError(layer)
-    return _cut(layer, output=Numbered(len(layer.output.shape) - 1, numbered.parts))
+    return _cut(layer, output=AxisParts(len(layer.output.shape) - 1, features.parts))
 
 
 def _mean_of_tokens(layer, incoming):
-    """What is left has a mean, too; features are handed on."""
-    (numbered,) = incoming
+    """If the parts are tokens, the mean is over those that are kept; other features are passed on."""
+    (features,) = incoming
     if layer.data_format != "channels_last":
         raise InseparableError(layer)
-    if numbered.axis == 1:
+    if features.axis == 1:
         return _cut(layer)
-    return _cut(layer, output=Numbered(len(layer.output.shape) - 1, numbered.parts))
+    return _cut(layer, output=AxisParts(len(layer.output.shape) - 1, features.parts))
 
 
 def _dense(layer, incoming):
-    (numbered,) = incoming
-    if numbered.axis < len(layer.input.shape) - 1:
-        return _cut(layer, output=numbered)
-    return _cut(layer, {0: Numbered(0, numbered.parts)})
+    (features,) = incoming
+    if features.axis < len(layer.input.shape) - 1:
+        return _cut(layer, output=features)
+    return _cut(layer, {0: AxisParts(0, features.parts)})
 
 
 def _convolution(layer, incoming):
-    (numbered,) = incoming
-    if numbered.axis != len(layer.input.shape) - 1 or layer.data_format != "channels_last":
+    (features,) = incoming
+    if features.axis != len(layer.input.shape) - 1 or layer.data_format != "channels_last":
         raise InseparableError(layer)
     if layer.groups > 1:
-        return _grouped_convolution(layer, numbered)
-    return _cut(layer, {0: Numbered(len(layer.kernel.shape) - 2, numbered.parts)})
+        return _grouped_convolution(layer, features)
+    return _cut(layer, {0: AxisParts(len(layer.kernel.shape) - 2, features.parts)})
 
 
-def _grouped_convolution(layer, numbered):
-    """Whole groups may go with what they make of their own features."""
-    groups = np.reshape(numbered.parts, (layer.groups, -1))
+def _grouped_convolution(layer, features):
+    """Parts are whole groups of the convolution, which are removed with their kernels."""
+    groups = np.reshape(features.parts, (layer.groups, -1))
     if (groups != groups[:, :1]).any() or _mixes_features(layer):
         raise InseparableError(layer)
     groups = tuple(groups[:, 0].tolist())
-    made = tuple(np.repeat(groups, layer.filters // layer.groups).tolist())
-    weights = {0: Numbered(len(layer.kernel.shape) - 1, made)}
+    filters = tuple(np.repeat(groups, layer.filters // layer.groups).tolist())
+    weights = {0: AxisParts(len(layer.kernel.shape) - 1, filters)}
     if layer.use_bias:
-        weights[1] = Numbered(0, made)
-    output = Numbered(len(layer.output.shape) - 1, made)
-    return _cut(layer, weights, {"filters": made, "groups": groups}, output)
+        weights[1] = AxisParts(0, filters)
+    output = AxisParts(len(layer.output.shape) - 1, filters)
+    return _cut(layer, weights, {"filters": filters, "groups": groups}, output)
 
 
 def _is_plain_convolution(layer):
@@ -189,87 +199,87 @@ def _is_plain_convolution(layer):
 
 
 def _depthwise_convolution(layer, incoming):
-    (numbered,) = incoming
-    if numbered.axis != 3 or layer.data_format != "channels_last" or _mixes_features(layer):
+    (features,) = incoming
+    if features.axis != 3 or layer.data_format != "channels_last" or _mixes_features(layer):
         raise InseparableError(layer)
-    made = tuple(np.repeat(numbered.parts, layer.depth_multiplier).tolist())
-    weights = {0: Numbered(2, numbered.parts)}
+    channels = tuple(np.repeat(features.parts, layer.depth_multiplier).tolist())
+    weights = {0: AxisParts(2, features.parts)}
     if layer.use_bias:
-        weights[1] = Numbered(0, made)
-    return _cut(layer, weights, output=Numbered(3, made))
+        weights[1] = AxisParts(0, channels)
+    return _cut(layer, weights, output=AxisParts(3, channels))
 
 
 def _einsum_dense(layer, incoming):
-    (numbered,) = incoming
+    (features,) = incoming
     inputs, _, _ = einsum.letters(layer)
     if "." in inputs:
         raise InseparableError(layer)
-    return _einsum_letter(layer, inputs[numbered.axis], numbered.parts)
+    return _einsum_letter(layer, inputs[features.axis], features.parts)
 
 
 def _einsum_letter(layer, letter, parts):
-    """An EinsumDense layer whose axis `letter` has the features."""
+    """An EinsumDense layer whose axis named `letter` in the equation has the parts."""
     _, kernel, outputs = einsum.letters(layer)
     weights, sizes, output = {}, {}, None
     if "." in outputs:
         raise InseparableError(layer)
     if letter in kernel:
-        weights[0] = Numbered(kernel.index(letter), parts)
+        weights[0] = AxisParts(kernel.index(letter), parts)
     if letter in (layer.bias_axes or ""):
         first = min(map(outputs.index, layer.bias_axes))
-        weights[1] = Numbered(outputs.index(letter) - first, parts)
+        weights[1] = AxisParts(outputs.index(letter) - first, parts)
     if letter in outputs:
-        output = Numbered(outputs.index(letter), parts)
+        output = AxisParts(outputs.index(letter), parts)
         sizes["output_shape", output.axis - 1] = parts
     return _cut(layer, weights, sizes, output)
 
 
 def _batch_normalization(layer, incoming):
-    (numbered,) = incoming
-    if numbered.axis not in (layer.axis, layer.axis + len(layer.input.shape)):
-        return _cut(layer, output=numbered)
-    weights = {i: Numbered(0, numbered.parts) for i in range(len(layer.weights))}
-    return _cut(layer, weights, output=numbered)
+    (features,) = incoming
+    if features.axis not in (layer.axis, layer.axis + len(layer.input.shape)):
+        return _cut(layer, output=features)
+    weights = {i: AxisParts(0, features.parts) for i in range(len(layer.weights))}
+    return _cut(layer, weights, output=features)
 
 
 def _layer_normalization(layer, incoming):
-    (numbered,) = incoming
+    (features,) = incoming
     rank = len(layer.input.shape)
     axes = [layer.axis] if isinstance(layer.axis, int) else layer.axis
-    if numbered.axis in [axis % rank for axis in axes]:
+    if features.axis in [axis % rank for axis in axes]:
         raise InseparableError(layer)
-    return _cut(layer, output=numbered)
+    return _cut(layer, output=features)
 
 
 def _group_layer_normalization(layer, incoming):
-    (numbered,) = incoming
-    if numbered.axis == 3:
+    (features,) = incoming
+    if features.axis == 3:
         raise InseparableError(layer)
-    weights = {0: Numbered(0, numbered.parts), 1: Numbered(0, numbered.parts)} if numbered.axis == 2 else {}
-    return _cut(layer, weights, output=numbered)
+    weights = {0: AxisParts(0, features.parts), 1: AxisParts(0, features.parts)} if features.axis == 2 else {}
+    return _cut(layer, weights, output=features)
 
 
 def _class_token(layer, incoming):
-    """Its weight is `(tokens, ..., dim)`."""
-    (numbered,) = incoming
-    if numbered.axis == 1:
+    """The weight has the shape `(tokens, ..., dim)`."""
+    (features,) = incoming
+    if features.axis == 1:
         raise InseparableError(layer)
-    return _cut(layer, {0: Numbered(numbered.axis - 1, numbered.parts)}, output=numbered)
+    return _cut(layer, {0: AxisParts(features.axis - 1, features.parts)}, output=features)
 
 
 def _position_embedding(layer, incoming):
-    (numbered,) = incoming
-    return _cut(layer, {0: Numbered(numbered.axis - 1, numbered.parts)}, output=numbered)
+    (features,) = incoming
+    return _cut(layer, {0: AxisParts(features.axis - 1, features.parts)}, output=features)
 
 
-def _rearranged(layer, incoming):
-    """The axis along which the numbers lie behind a Reshape, Permute or Flatten layer."""
-    (numbered,) = incoming
+def _rearrangement(layer, incoming):
+    """Finds the output axis along which the parts vary after a Reshape, Permute or Flatten layer."""
+    (features,) = incoming
     shape = layer.input.shape[1:]
     if None in shape:
         raise InseparableError(layer)
-    others = [axis for axis in range(len(shape)) if axis != numbered.axis - 1]
-    entries = np.broadcast_to(np.expand_dims(numbered.parts, others), shape)
+    others = [axis for axis in range(len(shape)) if axis != features.axis - 1]
+    entries = np.broadcast_to(np.expand_dims(features.parts, others), shape)
     if isinstance(layer, layers.Permute):
         entries = entries.transpose([axis - 1 for axis in layer.dims])
     entries = entries.reshape(layer.output.shape[1:])
@@ -278,46 +288,46 @@ def _rearranged(layer, incoming):
         if (rows == rows[:, :1]).all():
             parts = tuple(rows[:, 0].tolist())
             sizes = {("target_shape", axis): parts} if isinstance(layer, layers.Reshape) else {}
-            return _cut(layer, sizes=sizes, output=Numbered(axis + 1, parts))
+            return _cut(layer, sizes=sizes, output=AxisParts(axis + 1, parts))
     raise InseparableError(layer)
 
 
-def _heads(layer, numbered, tensor):
-    """The number of each whole head on the last axis."""
-    heads = np.reshape(numbered.parts, (layer.num_heads, -1))
-    if numbered.axis != len(tensor.shape) - 1 or (heads != heads[:, :1]).any():
+def _heads(layer, features, tensor):
+    """The part of each head, where the last axis of `tensor` holds the heads and parts are whole heads."""
+    heads = np.reshape(features.parts, (layer.num_heads, -1))
+    if features.axis != len(tensor.shape) - 1 or (heads != heads[:, :1]).any():
         raise InseparableError(layer)
     return tuple(heads[:, 0].tolist())
 
 
 def _rotary_embedding(layer, incoming):
-    (numbered,) = incoming
-    return _cut(layer, sizes={"num_heads": _heads(layer, numbered, layer.input)}, output=numbered)
+    (features,) = incoming
+    return _cut(layer, sizes={"num_heads": _heads(layer, features, layer.input)}, output=features)
 
 
 def _attention(layer, incoming):
-    """Whole groups may go, or whole heads of query, key and value; a key that all heads share stays."""
+    """Parts are whole groups, or whole heads of query, key and value. A key that all heads share is kept."""
     query, *others = layer.input
-    numbered = incoming[0]
-    for tensor, brought in zip(others, incoming[1:], strict=True):
-        shared = tensor.shape[-1] < query.shape[-1]
-        if brought != (None if shared else numbered):
+    query_features = incoming[0]
+    for tensor, other_features in zip(others, incoming[1:], strict=True):
+        is_shared = tensor.shape[-1] < query.shape[-1]
+        if other_features != (None if is_shared else query_features):
             raise InseparableError(layer)
-    if numbered.axis == 1:
+    if query_features.axis == 1:
         raise InseparableError(layer)
-    if numbered.axis < len(query.shape) - 1:
-        return _cut(layer, output=numbered)
-    heads = _heads(layer, numbered, query)
+    if query_features.axis < len(query.shape) - 1:
+        return _cut(layer, output=query_features)
+    heads = _heads(layer, query_features, query)
     weights, sizes = {}, {"num_heads": heads}
     if isinstance(layer, NystromAttention) and layer.residual_kernel:
-        weights[0] = Numbered(2, heads)
+        weights[0] = AxisParts(2, heads)
     if isinstance(layer, PerformerAttention):
         sizes["local_heads"] = heads[layer.num_heads - layer.local_heads :]
-    return _cut(layer, weights, sizes, numbered)
+    return _cut(layer, weights, sizes, query_features)
 
 
 def _mixes_features(layer):
-    """Whether the activation of a layer, if it has one, looks at more than one feature at a time."""
+    """Whether the layer has an activation that combines several features, such as softmax."""
     activations = keras.activations
     mixing = (activations.softmax, activations.log_softmax, activations.sparsemax, activations.glu)
     return getattr(layer, "activation", None) in mixing
@@ -329,18 +339,18 @@ _RULES = {
             GroupDropout, layers.Activation, layers.Add, layers.Dropout, layers.ELU, layers.Identity,
             layers.LeakyReLU, layers.ReLU,
         ),
-        _all_alike,
+        _elementwise,
     ),
-    **dict.fromkeys((FirstToken, JoinTokens, TokenRange), _tokens_stay),
+    **dict.fromkeys((FirstToken, JoinTokens, TokenRange), _elementwise_by_token),
     **dict.fromkeys(
         (
             layers.AveragePooling1D, layers.AveragePooling2D, layers.GlobalAveragePooling2D,
             layers.MaxPooling1D, layers.MaxPooling2D, layers.UpSampling2D, layers.ZeroPadding2D,
             NearestUpsampling,
         ),
-        _channels,
+        _channelwise,
     ),
-    **dict.fromkeys((layers.Flatten, layers.Permute, layers.Reshape), _rearranged),
+    **dict.fromkeys((layers.Flatten, layers.Permute, layers.Reshape), _rearrangement),
     **dict.fromkeys(CONVOLUTIONS, _convolution),
     **dict.fromkeys(ATTENTION, _attention),
     ClassToken: _class_token,

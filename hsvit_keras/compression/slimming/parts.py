@@ -1,11 +1,12 @@
-"""Which parts a graph has that can be removed, found by what its layers do.
+"""Finds the parts of a graph that can be removed, from the classes and connections of its layers.
 
-- groups: tokens `(batch, tokens, groups, dim)` attend within their group; a group goes with the kernels of
-  the convolution whose maps are its tokens, and with all of its column where convolutions are grouped;
-- heads of an attention layer, in all groups alike;
-- MLP units: features of a Dense layer that only Dense layers or convolutions sum up;
-- kernels: features of a convolution that are summed up likewise, its own groups among them;
-- blocks: residuals, `x + f(x)`; a transformer block is two of them, an attention and an MLP.
+- groups: attention groups of tokens `(batch, tokens, groups, dim)`. A group is removed together with the
+  kernels of the convolution whose feature maps are its tokens; where convolutions are grouped, with the
+  kernels of its group in all of them;
+- heads: heads of an attention layer, the same ones in all groups;
+- mlp_units: output features of a Dense layer over which the next Dense layers or convolutions sum;
+- kernels: output features of a convolution over which the next layers sum;
+- blocks: residuals, `x + f(x)`. A transformer block consists of two, with attention and with an MLP.
 """
 
 from typing import NamedTuple
@@ -18,9 +19,9 @@ from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.compression.slimming.features import (
     ATTENTION,
     CONVOLUTIONS,
+    AxisParts,
     Cut,
     InseparableError,
-    Numbered,
     follow,
 )
 from hsvit_keras.compression.slimming.residuals import find_residuals
@@ -30,7 +31,12 @@ _PROJECTIONS = (layers.Dense, layers.EinsumDense)
 
 
 class Place(NamedTuple):
-    """Where a graph has parts: `count` of them, numbered from 0, and what is cut when some of them go."""
+    """The parts of one layer, such as its heads.
+
+    Attributes:
+        count: int, the number of parts, which are numbered from 0.
+        cuts: list of `Cut`, how layers change when parts are removed.
+    """
 
     count: int
     cuts: list
@@ -43,12 +49,12 @@ def slimmable_parts(model):
         model: `keras.Model` as a Functional graph, or `keras.Sequential`.
 
     Returns:
-        A dict of plain data: `groups`, an int, 0 where there are none; `heads`, `mlp_units` and `kernels`,
-        each a dict from the name of a layer to the number of its parts; `blocks`, a list of names, each
-        of the Add layer that ends a residual.
+        dict with `groups`, an int, 0 if there are none; `heads`, `mlp_units` and `kernels`, dicts from the
+        name of a layer to the number of its parts; and `blocks`, a list of str, the names of the Add layers
+        that end residuals.
 
     Raises:
-        ValueError: `model` is quantized, or has no graph that could be followed.
+        InputError: `model` is quantized, is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
     counts = {
@@ -63,25 +69,38 @@ def slimmable_parts(model):
 
 
 def find_places(graph):
-    """A dict from each kind of parts to a dict from a layer's name to its `Place`.
+    """Finds all parts of a graph.
 
-    All blocks are in one place, called "blocks", in the order of `find_residuals`.
+    Args:
+        graph: `Graph`.
+
+    Returns:
+        dict from each kind of parts to a dict from a layer's name to its `Place`. All blocks are in one
+        place, called "blocks", in the order of `find_residuals`.
+
+    Raises:
+        InputError: the model is quantized.
     """
     if is_quantized(graph.model):
         raise InputError(
-            f"{graph.model.name!r} is quantized: slim before, or what remove_quantization gives back"
+            f"{graph.model.name!r} is quantized: slim it before quantize_aware, or after remove_quantization"
         )
-    finders = {"groups": _groups, "heads": _heads, "mlp_units": _units, "kernels": _kernels}
-    places = {kind: dict(_separable(graph, find(graph))) for kind, find in finders.items()}
+    finders = {"groups": _groups, "heads": _heads, "mlp_units": _mlp_units, "kernels": _kernels}
+    places = {kind: dict(_removable(graph, find(graph))) for kind, find in finders.items()}
     for kind in ("mlp_units", "kernels"):
-        places[kind] = {name: place for name, place in places[kind].items() if not _changes_a_mean(place)}
+        places[kind] = {name: place for name, place in places[kind].items() if not _are_averaged(place)}
     residuals = find_residuals(graph)
-    places["blocks"] = {"blocks": Place(len(residuals), _whole(residuals))} if residuals else {}
+    places["blocks"] = {"blocks": Place(len(residuals), _cuts_of(residuals))} if residuals else {}
     return places
 
 
-def _separable(graph, candidates):
-    """Of (name, number of parts, sources of `follow`): the names and places where parts can go."""
+def _removable(graph, candidates):
+    """Yields (name, `Place`) of the candidates whose parts can be removed.
+
+    Args:
+        graph: `Graph`.
+        candidates: iterable of (name, number of parts, `sources` of `follow`).
+    """
     for name, count, sources in candidates:
         try:
             yield name, Place(count, follow(graph, sources))
@@ -93,7 +112,8 @@ def _groups(graph):
     for attention in _layers_of(graph, ATTENTION):
         query = attention.input[0]
         convolution = _source_of(graph, attention, CONVOLUTIONS)
-        while convolution and convolution.groups > 1:  # columns: a group's begins where all see one image
+        # A group owns its channels in grouped convolutions; they start at a convolution without groups.
+        while convolution and convolution.groups > 1:
             convolution = _source_of(graph, graph.producers(convolution)[0], CONVOLUTIONS)
         if len(query.shape) == 4 and convolution and convolution.filters % query.shape[2] == 0:
             groups = query.shape[2]
@@ -107,11 +127,11 @@ def _heads(graph):
         sources = [_source_of(graph, layer, _PROJECTIONS) for layer in graph.producers(attention)]
         if all(sources):
             heads = _consecutive(attention.num_heads, dim)
-            own = {layer.name: heads for layer in sources if layer.output.shape[-1] == dim}
-            yield attention.name, attention.num_heads, own
+            per_head = {layer.name: heads for layer in sources if layer.output.shape[-1] == dim}
+            yield attention.name, attention.num_heads, per_head
 
 
-def _units(graph):
+def _mlp_units(graph):
     for dense in _layers_of(graph, (layers.Dense,)):
         yield dense.name, dense.units, {dense.name: range(dense.units)}
 
@@ -122,31 +142,31 @@ def _kernels(graph):
 
 
 def _layers_of(graph, classes):
-    """Layers of exactly these classes: a subclass may do something else with its features."""
+    """Layers of exactly these classes; subclasses may use their features in another way."""
     return [layer for layer in graph.model.layers if type(layer) in classes and graph.is_called_once(layer)]
 
 
 def _source_of(graph, layer, classes):
-    """The next layer of one of `classes`, going from `layer` towards the input; None if there is none."""
+    """The nearest layer of one of `classes` from `layer` towards the input; None if there is none."""
     while layer is not None and type(layer) not in classes:
         layer = next(iter(graph.producers(layer)), None)
     return layer
 
 
 def _consecutive(parts, features):
-    """Neighbouring features belong to one part."""
+    """The part of each feature, where the features of a part are next to each other."""
     return np.repeat(np.arange(parts), features // parts).tolist()
 
 
-def _changes_a_mean(place):
-    """Whether a mean over the parts themselves is taken, which differs from that with some of them zero."""
+def _are_averaged(place):
+    """Whether a layer averages over the parts: without some, the mean is not that with zeros for them."""
     return any(isinstance(cut.layer, layers.GlobalAveragePooling1D) and not cut.output for cut in place.cuts)
 
 
-def _whole(residuals):
-    """Cuts that take all weights of each residual's branch."""
+def _cuts_of(residuals):
+    """Cuts in which all weights of a residual's branch belong to that residual."""
     return [
-        Cut(layer, {j: Numbered(0, (i,) * w.shape[0]) for j, w in enumerate(layer.weights)}, {}, None)
+        Cut(layer, {j: AxisParts(0, (i,) * w.shape[0]) for j, w in enumerate(layer.weights)}, {}, None)
         for i, residual in enumerate(residuals)
         for layer in residual.branch
     ]

@@ -1,4 +1,4 @@
-"""The pass that removes parts: chooses what stays, then cuts the weights of all layers concerned."""
+"""The pass that removes parts: it chooses the parts to keep, then cuts the weights of all affected layers."""
 
 import collections
 import functools
@@ -8,7 +8,7 @@ import numpy as np
 from hsvit_keras.compression.rewriting import Graph, rewrite
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
-from hsvit_keras.compression.slimming.scores import SCORES, entry_worths, part_worths
+from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
 from hsvit_keras.models.blocks import check_choice
 from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
@@ -25,39 +25,39 @@ def slim(
     score="weight",
     batches=None,
 ):
-    """Removes parts of a model for good: it gets smaller and faster without any special runtime.
+    """Removes parts of a model, which makes it smaller and faster on any runtime.
 
-    Each argument says what stays: an int, how many; a float, which share of them; or the parts themselves.
-    `slimmable_parts` tells what there is. What is not mentioned stays whole.
+    Each argument says which parts are kept: an int is their number, a float their share, a list names the
+    parts themselves. `slimmable_parts` lists the parts of a model. Parts without an argument are all kept.
 
-    The model answers as if all that the removed parts give to others were zero, and their group were not in
-    the mean of the groups. One thing differs: removed heads of Performer (softmax kernel) no longer
-    count in the maximum that its heads share, which changes answers by a small constant's share; so do
-    those of Performer and Nystrom with `batch_maximum`.
+    The outputs are those of the original model with the outputs of the removed parts set to zero, and with
+    removed groups left out of the mean over groups. There is one exception: Performer's softmax kernel shifts
+    by a maximum over all heads, as do Performer and Nystrom with `batch_maximum`. Removed heads no longer
+    count in this maximum, which changes the outputs by a small amount.
 
-    A few epochs of training bring back most of the accuracy; quantize after that.
+    A few epochs of training recover most of the accuracy; quantize after that.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
-        groups: int, float in (0, 1], or list of int: attention groups that stay, each with its kernels.
-        heads: int or float: heads that stay in every attention layer (of HSViT: in each group); or a dict
-            from the name of an attention layer to int, float or list of int.
-        mlp_units: the same for hidden units, by the name of the Dense layer that makes them.
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
+        groups: int, float in (0, 1], or list of int: attention groups to keep, each with its kernels.
+        heads: int or float: heads to keep in every attention layer (of HSViT: in each group); or a dict from
+            the name of an attention layer to an int, a float or a list of int.
+        mlp_units: the same for hidden units, by the name of the Dense layer that computes them.
         kernels: the same for kernels, by the name of the convolution.
-        blocks: int, float, or list of str: residuals that stay, by the names of their Add layers. A
-            transformer block is two residuals.
-        score: str, what tells which parts stay: `"weight"`, the mean square of all weights that go with
-            the part; `"gain"`, the mean gain of batch normalization behind it; `"taylor"`, the mean
+        blocks: int, float, or list of str: residuals to keep, by the names of their Add layers. A
+            transformer block has two residuals.
+        score: str, how the parts to keep are chosen: by `"weight"`, the mean square of all weights of a part;
+            `"gain"`, the mean gain of the batch normalization after it; or `"taylor"`, the mean
             |weight * gradient of the cross-entropy|.
-        batches: iterable of (images, labels), for `score="taylor"`. Labels are classes `(batch,)` or shares
-            `(batch, classes)`.
+        batches: iterable of (images, labels), for `score="taylor"`. Labels are class indices `(batch,)` or
+            probabilities `(batch, classes)`.
 
     Returns:
-        A `keras.Model` with the same layer names, less those of removed blocks.
+        A `keras.Model` with the same layer names, without those of removed blocks.
 
     Raises:
-        ValueError: there are no such parts, or not so many, or none would be left; there is no such score,
-            or no batches for it; `model` is quantized, or has no graph that could be followed.
+        InputError: the model has no such parts, or fewer than asked for; no part would be kept; `score` is
+            unknown or needs `batches`; or `model` is quantized, or neither Functional nor Sequential.
 
     Example:
 
@@ -69,89 +69,104 @@ def slim(
     check_choice("score", score, SCORES)
     graph = Graph(model)
     places, residuals = find_places(graph), find_residuals(graph)
-    worths = functools.cache(lambda: entry_worths(graph.model, score, batches))
+    scores = functools.cache(lambda: weight_scores(graph.model, score, batches))
 
-    wishes = {"groups": groups, "heads": heads, "mlp_units": mlp_units, "kernels": kernels, "blocks": blocks}
-    if isinstance(as_plain(blocks), tuple):  # blocks are named, all else is numbered
+    arguments = {
+        "groups": groups, "heads": heads, "mlp_units": mlp_units, "kernels": kernels, "blocks": blocks,
+    }  # fmt: skip
+    if isinstance(as_plain(blocks), tuple):  # blocks are listed by name, other parts by number
         names = [residual.add.name for residual in residuals]
         _check_names("blocks", blocks, names)
-        wishes["blocks"] = [names.index(name) for name in blocks]
-    stays = {
-        (kind, name): _indices(kind, name, keep, places[kind][name], worths)
-        for kind, wish in wishes.items()
-        for name, keep in _by_place(kind, wish, places[kind]).items()
+        arguments["blocks"] = [names.index(name) for name in blocks]
+    kept_parts = {
+        (kind, name): _kept(kind, name, keep, places[kind][name], scores)
+        for kind, argument in arguments.items()
+        for name, keep in _by_layer(kind, argument, places[kind]).items()
     }
 
-    bridged = {}
+    shortcuts = {}  # from the Add layer of a removed block to the index of its shortcut
     if blocks is not None:
-        kept = stays.pop(("blocks", "blocks"))
-        bridged = {x.add.name: x.shortcut for i, x in enumerate(residuals) if i not in kept}
+        kept = kept_parts.pop(("blocks", "blocks"))
+        shortcuts = {x.add.name: x.shortcut for i, x in enumerate(residuals) if i not in kept}
     cuts = collections.defaultdict(list)
-    for (kind, name), kept in stays.items():
+    for (kind, name), kept in kept_parts.items():
         for cut in places[kind][name].cuts:
             cuts[cut.layer.name].append((cut, kept))
 
     def call(layer, *args, **kwargs):
-        return args[0][bridged[layer.name]] if layer.name in bridged else layer(*args, **kwargs)
+        return args[0][shortcuts[layer.name]] if layer.name in shortcuts else layer(*args, **kwargs)
 
-    return rewrite(graph.model, lambda layer: _smaller(layer, cuts[layer.name]), call)
+    return rewrite(graph.model, lambda layer: _slimmed(layer, cuts[layer.name]), call)
 
 
-def _by_place(kind, wish, places):
-    """What is wished for each place: a dict says it for each apart, anything else is for all."""
-    if wish is None:
+def _by_layer(kind, argument, places):
+    """An argument of `slim` as a dict from a layer's name to what is kept of its parts."""
+    if argument is None:
         return {}
     if not places:
-        raise InputError(f"the model has no {kind} that could be removed; received {kind}={wish!r}")
-    if not isinstance(wish, dict):
-        return dict.fromkeys(places, wish)
-    _check_names(kind, wish, places)
-    return wish
+        raise InputError(f"the model has no {kind} that could be removed; received {kind}={argument!r}")
+    if not isinstance(argument, dict):
+        return dict.fromkeys(places, argument)
+    _check_names(kind, argument, places)
+    return argument
 
 
 def _check_names(kind, names, known):
     for name in names:
         if name not in known:
-            raise InputError(f"{kind} names {name!r}; the model has {', '.join(known)}")
+            raise InputError(f"{kind} names {name!r}, but the model has only {', '.join(known)}")
 
 
-def _indices(kind, name, keep, place, worths):
-    """The numbers of the parts that stay, in their order."""
+def _kept(kind, name, keep, place, scores):
+    """The numbers of the parts to keep, in ascending order.
+
+    Args:
+        kind: str, such as "heads".
+        name: str, the layer that has the parts.
+        keep: int, float or sequence of int, see `slim`.
+        place: `Place`.
+        scores: function without arguments that returns `weight_scores`.
+    """
     keep, count = as_plain(keep), place.count
     if isinstance(keep, float) and 0 < keep <= 1:
         keep = max(1, round(keep * count))
     if type(keep) is int and 1 <= keep <= count:
         if keep == count:
             return range(count)
-        best_first = np.argsort(-part_worths(name, place, worths()), kind="stable")
+        best_first = np.argsort(-part_scores(name, place, scores()), kind="stable")
         return sorted(best_first[:keep].tolist())
     if isinstance(keep, tuple) and keep and all(type(i) is int and 0 <= i < count for i in keep):
         return sorted(set(keep))
-    where = "" if kind in ("groups", "blocks") else f" of {name!r}"
+    of_layer = "" if kind in ("groups", "blocks") else f" of {name!r}"
     raise InputError(
-        f"{kind} has to keep 1 to {count}{where}, a share in (0, 1], or a list of their numbers from 0 on; "
-        f"received {keep!r}"
+        f"{kind} has to be the number to keep, 1 to {count}{of_layer}, a share in (0, 1], or a list of "
+        f"numbers from 0 to {count - 1}; received {keep!r}"
     )
 
 
-def _smaller(layer, cuts):
-    """The layer with all cuts made, and its weights; None where there are none."""
+def _slimmed(layer, cuts):
+    """(smaller layer, its weights), or None if there is nothing to cut.
+
+    Args:
+        layer: `keras.Layer`.
+        cuts: list of (`Cut`, numbers of the parts to keep).
+    """
     if not cuts:
         return None
     config, weights = layer.get_config(), layer.get_weights()
-    for cut, stays in cuts:
-        for index, numbered in cut.weights.items():
-            weights[index] = np.compress(np.isin(numbered.parts, stays), weights[index], numbered.axis)
+    for cut, kept in cuts:
+        for index, (axis, parts) in cut.weights.items():
+            weights[index] = np.compress(np.isin(parts, kept), weights[index], axis)
         for argument, parts in cut.sizes.items():
-            _set_size(config, argument, int(np.isin(parts, stays).sum()))
+            _set_size(config, argument, int(np.isin(parts, kept).sum()))
     try:
         return type(layer).from_config(config), weights
-    except TypeError as error:  # Keras wraps what the constructor says into all of the config
+    except TypeError as error:  # Keras adds the whole config to the message of the constructor
         raise InputError(f"{layer.name!r} cannot be that small: {error.__context__}") from error
 
 
 def _set_size(config, argument, size):
-    """Sets an argument, or an element of it unless it is open."""
+    """Sets an argument, or an element of a sequence unless that is None or -1, a size of any value."""
     if isinstance(argument, str):
         config[argument] = size
         return

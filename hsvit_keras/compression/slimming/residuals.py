@@ -1,4 +1,4 @@
-"""Residuals of a graph: places where `x + f(x)` is computed, so that without f the rest still fits."""
+"""Finds residuals, `x + f(x)`, whose branch f can be removed without changing the shapes of other layers."""
 
 import collections
 from typing import NamedTuple
@@ -8,7 +8,13 @@ from keras import layers
 
 
 class Residual(NamedTuple):
-    """`shortcut + branch`: the Add layer, the index of the shortcut among its inputs, the branch's layers."""
+    """The sum of a shortcut and a branch.
+
+    Attributes:
+        add: the `Add` layer.
+        shortcut: int, the index of the shortcut among the inputs of `add`.
+        branch: list of `keras.Layer`.
+    """
 
     add: keras.Layer
     shortcut: int
@@ -16,22 +22,22 @@ class Residual(NamedTuple):
 
 
 def find_residuals(graph):
-    """The residuals of a graph in their order, without those within a branch of another.
+    """Finds the residuals of a graph, except those inside the branch of another residual.
 
     Args:
         graph: `Graph`.
 
     Returns:
-        A list of `Residual`.
+        list of `Residual`, in the order of the graph.
     """
-    above, residuals = collections.defaultdict(set), []  # above: all that a layer depends on
+    ancestors, residuals = collections.defaultdict(set), []  # ancestors: all layers that a layer depends on
     for layer in graph.model.operations:
         sources = graph.producers(layer)
-        above[layer.name] = set().union(*({source.name} | above[source.name] for source in sources))
+        ancestors[layer.name] = set().union(*({source.name} | ancestors[source.name] for source in sources))
         if type(layer) is layers.Add and len(sources) == 2 and graph.is_called_once(layer):
             for i, (shortcut, end) in enumerate((sources, sources[::-1])):
-                branch = ({end.name} | above[end.name]) - above[shortcut.name] - {shortcut.name}
-                if shortcut.name in above[end.name] and _can_go(branch, shortcut, layer, graph):
+                branch = ({end.name} | ancestors[end.name]) - ancestors[shortcut.name] - {shortcut.name}
+                if shortcut.name in ancestors[end.name] and _is_removable(branch, shortcut, layer, graph):
                     residuals.append((layer, i, branch))
     nested = set().union(*(branch for _, _, branch in residuals))
     return [
@@ -41,13 +47,13 @@ def find_residuals(graph):
     ]
 
 
-def _can_go(branch, shortcut, add, graph):
-    """Whether the shortcut has the shape of the sum, and only `add` reads what the branch computes."""
+def _is_removable(branch, shortcut, add, graph):
+    """Whether the shortcut has the shape of the sum, and no layer but `add` reads outputs of the branch."""
     shapes = shortcut.output.shape, add.output.shape
     if len(shapes[0]) != len(shapes[1]):
         return False
-    same = all(None in sizes or sizes[0] == sizes[1] for sizes in zip(*shapes, strict=True))
-    return same and all(
+    same_shape = all(None in sizes or sizes[0] == sizes[1] for sizes in zip(*shapes, strict=True))
+    return same_shape and all(
         not graph.is_output(layer) and {x.name for x in graph.consumers(layer)} <= {add.name} | branch
         for layer in graph.model.operations
         if layer.name in branch

@@ -1,7 +1,7 @@
-"""How much each part of a model is worth.
+"""Scores that rate the importance of the parts of a model.
 
-A score gives each entry of each weight a worth; a part is worth the mean over all entries that go with it,
-so that parts of different size, such as blocks, compare.
+Each entry of each weight has a score; the score of a part is the mean over its entries, so that parts of
+different size, such as blocks, can be compared.
 """
 
 import keras
@@ -14,25 +14,25 @@ from hsvit_runtime.errors import InputError
 SCORES = ("weight", "gain", "taylor")
 
 
-def entry_worths(model, score, batches=None):
-    """The worth of each entry of the trainable weights.
+def weight_scores(model, score, batches=None):
+    """The score of each entry of all weights that can be trained.
 
     Args:
-        model: `keras.Model` as a Functional graph. It stays as it is.
-        score: str, one of `SCORES`: `"weight"`, the square of the weight; `"gain"`, the size of the gain of
+        model: `keras.Model` as a Functional graph. It is not modified.
+        score: str, one of `SCORES`: `"weight"`, the square of the weight; `"gain"`, the absolute gain of
             batch normalization; `"taylor"`, |weight * gradient of the cross-entropy|, summed over `batches`.
-        batches: iterable of (images, labels), labels as classes `(batch, ...)` or as their shares
-            `(batch, ..., classes)`.
+        batches: iterable of (images, labels), with labels as class indices `(batch, ...)` or as
+            probabilities `(batch, ..., classes)`.
 
     Returns:
-        A dict from the name of a layer to a dict from an index in its `weights` to an array.
+        dict from the name of a layer to a dict from an index in its `weights` to an array of scores.
 
     Raises:
-        ValueError: Taylor without batches.
+        InputError: `score` is "taylor" and there are no batches.
     """
     copy = rewrite(model)
     for layer in copy.layers:
-        layer.trainable = True  # frozen layers are judged, too
+        layer.trainable = True  # frozen layers have scores, too
     if score == "taylor":
         sums = _taylor_sums(copy, batches)
         return _by_layer(copy, lambda layer, weight: sums[id(weight)])
@@ -41,43 +41,46 @@ def entry_worths(model, score, batches=None):
     return _by_layer(copy, lambda layer, weight: _array(weight) ** 2)
 
 
-def part_worths(name, place, worths):
-    """The worth of each part of a place.
+def part_scores(name, place, scores):
+    """The score of each part of a place.
 
     Args:
-        name: str, what to call the place.
+        name: str, the layer that has the parts, for messages.
         place: `Place`.
-        worths: what `entry_worths` gives.
+        scores: dict as returned by `weight_scores`.
 
     Returns:
         Array of shape `(parts,)`.
 
     Raises:
-        ValueError: a part has no entry with a worth.
+        InputError: no weight of a part has a score.
     """
     total, entries = np.zeros(place.count), np.zeros(place.count)
     for cut in place.cuts:
-        for index, numbered in cut.weights.items():
-            worth = worths.get(cut.layer.name, {}).get(index)
-            if worth is not None:
-                rows = np.moveaxis(worth, numbered.axis, 0).reshape(len(numbered.parts), -1)
-                np.add.at(total, list(numbered.parts), rows.sum(axis=1))
-                np.add.at(entries, list(numbered.parts), rows.shape[1])
+        for index, (axis, parts) in cut.weights.items():
+            values = scores.get(cut.layer.name, {}).get(index)
+            if values is not None:
+                rows = np.moveaxis(values, axis, 0).reshape(len(parts), -1)
+                np.add.at(total, list(parts), rows.sum(axis=1))
+                np.add.at(entries, list(parts), rows.shape[1])
     if not entries.all():
         raise InputError(
-            f"the parts of {name!r} have no batch normalization whose gain could be their score; "
-            f"score='weight' and score='taylor' look at all weights"
+            f"score='gain' needs batch normalization after the parts of {name!r}, which have none; "
+            "score='weight' and score='taylor' use all weights"
         )
     return total / entries
 
 
-def _by_layer(model, worth):
-    """`worth(layer, weight)` of all trainable weights, where it is not None."""
+def _by_layer(model, score):
+    """Scores as returned by `weight_scores`, from a function of a layer and one of its weights.
+
+    Weights for which `score(layer, weight)` is None are left out.
+    """
     found = {}
     for layer in model.layers:
         trainable = {id(weight) for weight in layer.trainable_weights}
-        worths = {i: worth(layer, w) for i, w in enumerate(layer.weights) if id(w) in trainable}
-        found[layer.name] = {i: values for i, values in worths.items() if values is not None}
+        scores = {i: score(layer, w) for i, w in enumerate(layer.weights) if id(w) in trainable}
+        found[layer.name] = {i: values for i, values in scores.items() if values is not None}
     return found
 
 
@@ -95,22 +98,22 @@ def _taylor_sums(model, batches):
     """A dict from the id of a weight to |weight * gradient|, summed over batches."""
     if batches is None:
         raise InputError("score='taylor' needs batches, an iterable of (images, labels); received none")
-    judged, sums = _InInference(model), None
+    inference_model, sums = _InferenceModel(model), None
     for images, labels in batches:
         if sums is None:
             crossentropy = keras.losses.CategoricalCrossentropy
             if np.ndim(labels) < len(model.output_shape):
                 crossentropy = keras.losses.SparseCategoricalCrossentropy
-            judged.compile(_TaylorSums(), crossentropy(from_logits=True), auto_scale_loss=False)
-        judged.train_on_batch(images, labels)
-        sums = judged.optimizer.sums
+            inference_model.compile(_TaylorSums(), crossentropy(from_logits=True), auto_scale_loss=False)
+        inference_model.train_on_batch(images, labels)
+        sums = inference_model.optimizer.sums
     if sums is None:
         raise InputError("score='taylor' needs batches; received an empty iterable")
     return {id(w): _array(total) for w, total in zip(model.trainable_weights, sums, strict=True)}
 
 
-class _InInference(keras.Model):
-    """A model that does not drop out and keeps its statistics while it is trained."""
+class _InferenceModel(keras.Model):
+    """Runs a model as at inference in training steps: without dropout, with fixed statistics."""
 
     def __init__(self, model):
         super().__init__(name=model.name)
@@ -121,7 +124,10 @@ class _InInference(keras.Model):
 
 
 class _TaylorSums(keras.optimizers.Optimizer):
-    """Leaves the weights as they are and sums |weight * gradient|, on each backend by its own `fit`."""
+    """Sums |weight * gradient| and does not change the weights.
+
+    As an optimizer it gets the gradients from Keras, on every backend.
+    """
 
     def __init__(self):
         super().__init__(learning_rate=1.0, name="taylor_sums")

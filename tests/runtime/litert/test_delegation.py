@@ -58,7 +58,7 @@ def from_constant():
 def test_left_out_agrees_with_litert(content, partitions, left):
     observed = delegation.observe(content)
     graph = tflite_file.read(content, "chain").subgraphs[0]
-    outside = delegation.left_out(graph, observed["partitions"])
+    outside = delegation.undelegated_ops(graph, observed["partitions"])
     assert len(observed["partitions"]) == partitions
     assert [graph.ops.index(op) for op in outside] == left
     fully = partitions == 1 and not left
@@ -89,11 +89,11 @@ def test_memory_of_the_runtime_is_limited():
     x, y = builder.tensor((2**15, 3 * 2**13)), builder.tensor((2**15, 3 * 2**13))  # 3 GiB each
     builder.op("SIGN", [x], [y])
     problem = delegation.observe(builder.content([x], [y]))["problem"]
-    assert problem == "it does not say why, or lacks memory"
+    assert problem == "LiteRT gives no reason, or is out of memory"
 
 
 def test_a_runtime_that_takes_too_long_is_a_problem(monkeypatch):
-    monkeypatch.setattr(delegation, "SECONDS_TO_LOAD", 0.01)
+    monkeypatch.setattr(delegation, "TIMEOUT_SECONDS", 0.01)
     problem = delegation.observe(chain("RELU"))["problem"]
     assert problem == "the runtime did not finish loading it within 0.01 seconds"
 

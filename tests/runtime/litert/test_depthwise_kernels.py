@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("ai_edge_litert")
 
-from export.inspection import inspect
+from hsvit_runtime.inspection import inspect
 from hsvit_runtime.litert import depthwise_kernels
 from tests.runtime.litert.builder import Builder
 
@@ -54,7 +54,7 @@ def test_one_partition_and_the_answers_of_the_unpacked_kernel(repeat):
         {
             "op": "DEPTHWISE_CONV_2D",
             "count": repeat,
-            "reason": "its values are float32 and its kernel int8",
+            "reason": "its input is float32 and its kernel is int8",
         }
     ]
     unpacked = depthwise_kernels.unpack(content)

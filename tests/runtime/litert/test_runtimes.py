@@ -102,7 +102,7 @@ def test_release_of_a_type(dtype, release):
     assert runtimes.oldest(needs_of(naming(dtype=dtype))) == release
 
 
-def test_data_beside_the_flatbuffer_needs_2_14():
+def test_data_outside_the_flatbuffer_needs_2_14():
     builder = Builder()
     x = builder.constant([0.0] * 4)
     buffer = builder.raw.buffers[1]
@@ -111,7 +111,7 @@ def test_data_beside_the_flatbuffer_needs_2_14():
     content = builder.content([], [x]).ljust(buffer.offset, b"\0") + bytes(range(16))
     model = tflite_file.read(content, "file")
     assert bytes(model.subgraphs[0].tensors[0].data) == bytes(range(16))
-    assert needs_of(content) == [{"feature": "data beside the flatbuffer", "runtime": "2.14"}]
+    assert needs_of(content) == [{"feature": "data outside the flatbuffer", "runtime": "2.14"}]
 
 
 @pytest.mark.parametrize(

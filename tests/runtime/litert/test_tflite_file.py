@@ -30,7 +30,7 @@ def test_all_fields():
     model = read_small()
     assert model.op_versions == [("FULLY_CONNECTED", 12)]
     assert model.metadata == {"min_runtime_version": b"2.17.0\0\0"}
-    assert not model.data_beside_flatbuffer
+    assert not model.data_outside_flatbuffer
     (graph,) = model.subgraphs
     x, kernel, y = graph.tensors
     assert (graph.name, graph.inputs, graph.outputs) == ("main", [x], [y])
@@ -94,10 +94,10 @@ def set_tensor(number, field, value):
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
-        (set_op("inputs", [0, 7, -1]), "it points to tensor 7 of 3"),
-        (set_op("outputs", [-2]), "it points to tensor -2 of 3"),
-        (set_op("opcodeIndex", 1), "it points to op 1 of 1"),
-        (lambda raw: setattr(raw.subgraphs[0], "inputs", [3]), "it points to tensor 3 of 3"),
+        (set_op("inputs", [0, 7, -1]), "it refers to tensor 7, but has 3"),
+        (set_op("outputs", [-2]), "it refers to tensor -2, but has 3"),
+        (set_op("opcodeIndex", 1), "it refers to op 1, but has 1"),
+        (lambda raw: setattr(raw.subgraphs[0], "inputs", [3]), "it refers to tensor 3, but has 3"),
         (
             lambda raw: setattr(raw.subgraphs[0], "outputs", [-1]),
             "an output, or an input of a graph, is left out",
@@ -120,8 +120,8 @@ def test_parts_that_point_nowhere(break_it, message):
     ("content", "message"),
     [
         (b"", "^a.tflite is empty$"),
-        (b"abc", r"^a.tflite is no .tflite file: bytes 4 to 8 must be TFL3, they are b''"),
-        (b"PK\3\4 not a model", r"they are b' not'"),
+        (b"abc", r"^a.tflite is not a .tflite file: its bytes 4 to 8 are b'' instead of b'TFL3'"),
+        (b"PK\3\4 not a model", r"are b' not'"),
     ],
 )
 def test_other_files(content, message):

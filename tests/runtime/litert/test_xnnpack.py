@@ -44,7 +44,7 @@ class Graph:
         observed = delegation.observe(content)
         assert "partitions" in observed, observed
         graph = tflite_file.read(content, "graph").subgraphs[0]
-        left = delegation.left_out(graph, observed["partitions"])
+        left = delegation.undelegated_ops(graph, observed["partitions"])
         return graph, [op in left for op in graph.ops]
 
 
@@ -63,7 +63,7 @@ def add_pools(g):
     options = {"filterHeight": 2, "filterWidth": 2, "strideH": 2, "strideW": 2, "version": 2}
     for reason, kind in (
         (None, "MAX_POOL_2D"),
-        ("XNNPACK has it for float32 only, here is int8", "AVERAGE_POOL_2D"),
+        ("XNNPACK supports float32 only, its type is int8", "AVERAGE_POOL_2D"),
     ):
         g.add(
             reason, kind, [g.x((1, 8, 8, 2), **INT8)], [(1, 4, 4, 2)], "Pool2DOptions", result=INT8, **options
@@ -83,18 +83,18 @@ def add_elementwise(g):
         g.add("a fused TANH", kind, [g.x(shape), g.x(shape)], [shape], options, **FUSED_TANH)
         known = "float32 only" if kind == "DIV" else "float32 and int8"
         ints = [g.x(shape, **INT32), g.x(shape, **INT32)]
-        g.add(f"XNNPACK has it for {known}, here is int32", kind, ints, [shape], options, result=INT32)
+        g.add(f"XNNPACK supports {known}, its type is int32", kind, ints, [shape], options, result=INT32)
         eights = [g.x(shape, **INT8), g.x(shape, **INT8)]
-        reason = "XNNPACK has it for float32 only, here is int8" if kind == "DIV" else None
+        reason = "XNNPACK supports float32 only, its type is int8" if kind == "DIV" else None
         g.add(reason, kind, eights, [shape], options, result=INT8, version=2)
     for kind in ("RELU", "RELU6", "RSQRT", "EXP"):
-        reason = "XNNPACK has it for float32 only, here is int8"
+        reason = "XNNPACK supports float32 only, its type is int8"
         g.add(reason, kind, [g.x(shape, **INT8)], [shape], result=INT8, version=2)
     for kind in ("SIGN", "RELU_0_TO_1", "LOG_SOFTMAX"):
         g.add("XNNPACK has no such op", kind, [g.x(shape)], [shape])
     g.add("XNNPACK has no such op", "POW", [g.x(shape), g.x(shape)], [shape])
     g.add(None, "SOFTMAX", [g.x(shape)], [shape], "SoftmaxOptions", beta=1.0)
-    g.add("its beta is 2, XNNPACK takes 1", "SOFTMAX", [g.x(shape)], [shape], "SoftmaxOptions", beta=2.0)
+    g.add("its beta is 2, XNNPACK supports 1", "SOFTMAX", [g.x(shape)], [shape], "SoftmaxOptions", beta=2.0)
     g.add(None, "RELU", [g.x((1,) * 6)], [(1,) * 6])
     g.add("a tensor with more than 6 dimensions", "RELU", [g.x((1,) * 7)], [(1,) * 7])
     g.add("a tensor without elements", "RELU", [g.x((0, 4))], [(0, 4)])
@@ -115,11 +115,11 @@ def add_convolutions(g):
         int_bias = g.c([0, 0], "int32", scale=[0.01, 0.02])
         conv(None, g.x(shape), kernel, bias, **extra)
         conv("a fused TANH", g.x(shape), kernel, bias, **extra, **FUSED_TANH)
-        reason = "its kernel is computed while running, XNNPACK needs a constant"
+        reason = "its kernel is computed at run time, XNNPACK needs a constant"
         conv(reason, g.x(shape), g.x(kernel_shape), bias, **extra)
-        reason = "its bias is computed while running, XNNPACK needs a constant"
+        reason = "its bias is computed at run time, XNNPACK needs a constant"
         conv(reason, g.x(shape), kernel, g.x((2,)), **extra)
-        reason = None if kind == "CONV_2D" else "its values are float32 and its kernel int8"
+        reason = None if kind == "CONV_2D" else "its input is float32 and its kernel is int8"
         conv(reason, g.x(shape), g.c(ones(kernel_shape), **channel, axis=axis), bias, **extra)
         quantized = g.c(ones(kernel_shape), **channel, axis=axis)
         conv(None, g.x(shape, **INT8), quantized, int_bias, INT8, **extra)
@@ -141,7 +141,7 @@ def add_matrix_products(g):
     dense(None, g.x((2, 4)), eight)
     dense(None, g.x((2, 4)), g.c(np.ones((2, 4)), "int8", scale=[0.1, 0.2]), version=12)
     dense(None, g.x((2, 4), **INT8), eight, g.c([0, 0], "int32", scale=0.01), INT8)
-    dense("its kernel is computed while running, XNNPACK needs a constant", g.x((2, 4)), g.x((2, 4)))
+    dense("its kernel is computed at run time, XNNPACK needs a constant", g.x((2, 4)), g.x((2, 4)))
     dense("it is version 8, for sparse kernels", g.x((2, 4)), kernel, version=8)
 
     def matmul(reason, left, right, result=None, version=1, **attributes):
@@ -152,16 +152,16 @@ def add_matrix_products(g):
     matmul(None, g.x((2, 5, 4)), g.x((2, 4, 3)))
     matmul(None, g.x((2, 4, 5)), g.x((2, 3, 4)), adjX=True, adjY=True)
     matmul(None, g.x((2, 5, 4), **INT8), g.x((2, 4, 3), **symmetric), INT8, 2)
-    reason = "the zero point of its int8 right side is not 0"
+    reason = "the zero point of its int8 right operand is not 0"
     matmul(reason, g.x((2, 5, 4), **INT8), g.x((2, 4, 3), **INT8), INT8, 2)
     channel = g.c(np.ones((2, 4, 3)), "int8", scale=[0.1, 0.2, 0.3], axis=2)
-    matmul("its int8 right side has a scale a channel", g.x((2, 5, 4), **INT8), channel, INT8, 2)
+    matmul("its int8 right operand has a scale for each channel", g.x((2, 5, 4), **INT8), channel, INT8, 2)
 
     sizes = g.c([1, 4, 4, 2], "int32")
     kernel = g.c(np.ones((2, 2, 2, 3)))
     for reason, size in (
         (None, sizes),
-        ("its output size is computed while running, XNNPACK needs a constant", g.x((4,), **INT32)),
+        ("its output size is computed at run time, XNNPACK needs a constant", g.x((4,), **INT32)),
     ):
         inputs = [size, kernel, g.x((1, 2, 2, 3))]
         g.add(reason, "TRANSPOSE_CONV", inputs, [(1, 4, 4, 2)], "TransposeConvOptions", strideW=2, strideH=2)
@@ -180,17 +180,17 @@ def add_rearranging(g):
     strided("it drops an axis (shrink_axis)", g.x(shape), (4, 4, 2), shrinkAxisMask=1)
     strided("it adds an axis (new_axis)", g.x((4, 4, 4)), (1, 4, 4, 2), newAxisMask=1)
     strided("its strides are not all 1", g.x(shape), (1, 2, 4, 2), (1, 2, 1, 1))
-    reason = "its begin is computed while running, XNNPACK needs a constant"
+    reason = "its begin is computed at run time, XNNPACK needs a constant"
     strided(reason, g.x(shape), (1, 4, 4, 2), begin=g.x((4,), **INT32))
-    reason = "XNNPACK has it for float32 and int8, here is int32"
+    reason = "XNNPACK supports float32 and int8, its type is int32"
     strided(reason, g.x(shape, **INT32), (1, 4, 4, 2), result=INT32)
 
-    for reason, size in ((None, 1), ("its size says -1 (to the end) instead of a number", -1)):
+    for reason, size in ((None, 1), ("its size is -1 (to the end) instead of a number", -1)):
         inputs = [g.x(shape), g.c([0] * 4, "int32"), g.c([size, 4, 4, 2], "int32")]
         g.add(reason, "SLICE", inputs, [(1, 4, 4, 2)], "SliceOptions")
 
     for count in (2, 5, 6):
-        reason = None if count < 6 else "it has 6 inputs, XNNPACK takes up to 5"
+        reason = None if count < 6 else "it has 6 inputs, XNNPACK supports up to 5"
         inputs = [g.x((1, 2)) for _ in range(count)]
         g.add(reason, "CONCATENATION", inputs, [(1, 2 * count)], "ConcatenationOptions", axis=1)
     for count in (1, 2, 4, 5):
@@ -211,7 +211,7 @@ def add_rearranging(g):
     g.add(reason, "RESHAPE", [g.x((2, 2), **INT8), new_shape], [(1, 4)], result=INT8 | {"scale": 0.2})
     reason = "int8 values without a scale"
     g.add(reason, "RESHAPE", [g.x((2, 2), "int8"), new_shape], [(1, 4)], result={"dtype": "int8"})
-    reason = "its new shape is computed while running, XNNPACK needs a constant"
+    reason = "its new shape is computed at run time, XNNPACK needs a constant"
     g.add(reason, "RESHAPE", [g.x((2, 2)), g.x((2,), **INT32)], [(1, 4)])
 
     for kind, options, constant, made in (
@@ -224,11 +224,11 @@ def add_rearranging(g):
     ):
         g.add(None, kind, [g.x((1, 4)), g.c(constant, "int32")], [made], options)
         what = {"TRANSPOSE": "permutation", "PAD": "padding"}.get(kind, "list of axes")
-        reason = f"its {what} is computed while running, XNNPACK needs a constant"
+        reason = f"its {what} is computed at run time, XNNPACK needs a constant"
         g.add(reason, kind, [g.x((1, 4)), g.x(np.shape(constant), **INT32)], [made], options)
     g.add(None, "RESIZE_BILINEAR", [g.x((1, 2, 2, 1)), g.c([4, 4], "int32")], [(1, 4, 4, 1)],
           "ResizeBilinearOptions")  # fmt: skip
-    reason = "its new size is computed while running, XNNPACK needs a constant"
+    reason = "its new size is computed at run time, XNNPACK needs a constant"
     g.add(reason, "RESIZE_BILINEAR", [g.x((1, 2, 2, 1)), g.x((2,), **INT32)], [(1, 4, 4, 1)],
           "ResizeBilinearOptions")  # fmt: skip
 
@@ -241,7 +241,7 @@ def add_conversions(g):
     g.add("its scales differ by a factor of 1000", "QUANTIZE", [g.x((4,), **coarse)], [(4,)], result=INT8)
     for source in (INT8, UINT8):
         g.add(None, "DEQUANTIZE", [g.x((4,), **source)], [(4,)], version=2)
-    reason = "XNNPACK has it for float32 and int8, here is float16"
+    reason = "XNNPACK supports float32 and int8, its type is float16"
     g.add(reason, "DEQUANTIZE", [g.x((4,), "float16")], [(4,)], version=3)
 
 
@@ -271,7 +271,7 @@ def test_weights_unpacked_from_float16_count_as_constants():
     graph, left = g.judged()
     assert left == [False, False, True, True]
     assert xnnpack.reason(graph.ops[1]) is None
-    assert xnnpack.reason(graph.ops[2]) == "it unpacks a constant for an op that is left out"
+    assert xnnpack.reason(graph.ops[2]) == "it converts a constant for an op that is not delegated"
 
 
 def test_kernel_on_values_whose_rank_is_unknown():
@@ -279,7 +279,7 @@ def test_kernel_on_values_whose_rank_is_unknown():
     between = g.builder.tensor(())
     g.builder.op("RESHAPE", [g.x((1, 32)), g.x((4,), **INT32)], [between])
     g.add(
-        "its input's shape is known only while running",
+        "its input's shape is known only at run time",
         "CONV_2D",
         [between, g.c(np.ones((2, 1, 1, 2))), g.c([0, 0])],
         [(1, 4, 4, 2)],

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import sys
-import types
 
 import pytest
 
 import hsvit_keras
 from hsvit_keras.compression.counting import count_multiply_adds
+from measuring import arm_cost
 from training.scaling import costs
 from training.scaling.costs import Cost
 
@@ -47,12 +46,10 @@ def test_a_configuration_is_measured_once(tmp_path, monkeypatch):
 
 
 def test_settings_and_preset_are_part_of_what_is_remembered(tmp_path, monkeypatch):
-    """Stands in for export.arm_cost, and for the conversion."""
-    counted = types.SimpleNamespace(
-        instructions=lambda path, core: {"cortex-a72": 72, "cortex-a76": 76}[core]
+    """Stands in for the emulator, and for the conversion."""
+    monkeypatch.setattr(
+        arm_cost, "instructions", lambda path, core: {"cortex-a72": 72, "cortex-a76": 76}[core]
     )
-    monkeypatch.setitem(sys.modules, "export.arm_cost", counted)
-    monkeypatch.setattr("export.arm_cost", counted, raising=False)
     monkeypatch.setattr(costs, "convert", lambda model, preset: preset.encode())
     assert Cost("arm_instructions", tmp_path, core="cortex-a72")(DEIT) == 72
     assert Cost("arm_instructions", tmp_path)(DEIT) == 76
@@ -148,7 +145,7 @@ def test_costs_of_the_artifact(tmp_path):
         assert Cost("multiply_adds").of_artifact(path) == count_multiply_adds(model)
         assert Cost("artifact_bytes", tmp_path)(DEIT) == path.stat().st_size
         made = path.stat().st_mtime_ns
-    found = breakdown.of(Cost("multiply_adds", tmp_path), DEIT)
+    found = breakdown.break_down(Cost("multiply_adds", tmp_path), DEIT)
     assert path.stat().st_mtime_ns == made
     # The first block for 5 tokens; the last for keys and values of 5, and the rest of the class token.
     kinds = found["kinds"]
@@ -157,7 +154,7 @@ def test_costs_of_the_artifact(tmp_path):
     block, last = 5 * (4 * 64 + 2 * 128), 5 * 2 * 64 + 2 * 64 + 2 * 128
     assert kinds["MLP"] == block + last + 8 * 10
     assert sum(kinds.values()) == found["whole"] == count_multiply_adds(model)
-    latencies = breakdown.of(Cost("litert_latency", tmp_path, blocks=1, runs=2), DEIT)["kinds"]
+    latencies = breakdown.break_down(Cost("litert_latency", tmp_path, blocks=1, runs=2), DEIT)["kinds"]
     assert set(latencies) <= set(breakdown.KINDS) and min(latencies.values()) > 0
     assert {"LayerNorm", "MSA-Softmax", "MSA-Reshape&Transpose"} <= set(latencies)
 
@@ -171,7 +168,7 @@ def test_breakdowns_are_compared_by_their_cosine():
     assert breakdown.distance(one, other) == pytest.approx(1 - 24 / 25)
     assert breakdown.distance(one, {"kinds": {"LayerNorm": 1}}) == pytest.approx(1)
     lines = breakdown.table({"whole": 14, "kinds": {"MLP": 4, "Others": 3}}, "ms").splitlines()
-    assert [line.split()[-1] for line in lines] == ["57.14%", "42.86%", "50.00%"]
+    assert [line.split()[-1] for line in lines] == ["share", "57.14%", "42.86%", "50.00%"]
 
 
 def test_registered_names_are_configurations():

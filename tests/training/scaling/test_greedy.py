@@ -5,18 +5,22 @@ import math
 import numpy as np
 import pytest
 
+from hsvit_keras.tasks import Measure
 from training.scaling.factors import Family
 from training.scaling.greedy import (
     Candidate,
+    best_of,
     first_reaching,
     frontier,
     greedy_search,
-    most_accurate,
     scale_up,
 )
 from training.scaling.permutation import permute
 
 pytestmark = pytest.mark.once
+
+ACCURACY = Measure("accuracy", "Accuracy")
+ERROR = Measure("error", "Error", higher_is_better=False)
 
 # Cost is a product, so that every factor can reach every target.
 PLAIN = Family(
@@ -43,8 +47,11 @@ def oracle(factors):
     return 1 / (1 + abs(math.log2(factors["depth"] / factors["width"] / 4))) - 1 / (10 * cost(factors))
 
 
-def run(family, targets, accuracy=oracle, cost=cost, **options):
-    return list(greedy_search(family, targets, cost, lambda many: [accuracy(one) for one in many], **options))
+def run(family, targets, score=oracle, cost=cost, metric=ACCURACY, **options):
+    def scores(many):
+        return [score(one) for one in many]
+
+    return list(greedy_search(family, targets, cost, scores, metric, **options))
 
 
 def test_the_path_is_that_of_algorithm_1_worked_by_hand():
@@ -59,7 +66,7 @@ def test_the_path_is_that_of_algorithm_1_worked_by_hand():
     assert [tuple(step.chosen.factors.values()) for step in steps] == [(2, 1), (4, 1), (8, 1), (8, 2)]
     assert [step.chosen.factor for step in steps] == ["depth", "depth", "depth", "width"]
     assert [step.target for step in steps] == [2, 4, 8, 16]
-    assert [round(one.accuracy, 5) for step in steps for one in step.candidates] == [
+    assert [round(one.score, 5) for step in steps for one in step.candidates] == [
         0.45, 0.2, 0.975, 0.30833, 0.4875, 0.4875, 0.32708, 0.99375,
     ]  # fmt: skip
 
@@ -76,7 +83,7 @@ def test_a_known_optimum_is_found():
 def test_targets_grow_from_the_model_that_was_chosen():
     """From 3 x 5 = 15 the target is 30; of depth, 6 reaches it, of width 10."""
     family = PLAIN.changed({"depth": 3, "width": 5})
-    steps = run(family, [lambda cost: 1.9 * cost] * 2, accuracy=lambda one: one["depth"])
+    steps = run(family, [lambda cost: 1.9 * cost] * 2, score=lambda one: one["depth"])
     assert [step.target for step in steps] == [28.5, pytest.approx(1.9 * 30)]
     assert steps[1].start.factors == {"depth": 6, "width": 5}
 
@@ -114,28 +121,28 @@ def test_a_factor_that_cannot_reach_the_target_is_left_out():
 def test_a_candidate_that_costs_far_more_is_left_out_where_a_tolerance_says_so():
     """Width knows 1 and 32 only; it would win by its cost alone."""
     family = PLAIN.changed(values={"width": (1, 32)})
-    (free,) = run(family, [lambda _: 2], accuracy=cost)
-    (bound,) = run(family, [lambda _: 2], accuracy=cost, tolerance=0.5)
+    (free,) = run(family, [lambda _: 2], score=cost)
+    (bound,) = run(family, [lambda _: 2], score=cost, tolerance=0.5)
     assert (free.chosen.factor, bound.chosen.factor) == ("width", "depth")
 
 
 def test_a_failed_training_is_never_chosen():
-    (step,) = run(PLAIN, [lambda _: 2], accuracy=lambda one: 0.1 if one["width"] == 2 else None)
+    (step,) = run(PLAIN, [lambda _: 2], score=lambda one: 0.1 if one["width"] == 2 else None)
     assert step.chosen.factor == "width"
     with pytest.raises(ValueError, match="no candidate could be trained"):
-        run(PLAIN, [lambda _: 2], accuracy=lambda one: None)
+        run(PLAIN, [lambda _: 2], score=lambda one: None)
 
 
 def test_of_equals_the_cheapest_is_chosen():
     dear, cheap = Candidate({"depth": 2}, 9, 0.5), Candidate({"depth": 1}, 8, 0.5)
-    assert most_accurate([dear, cheap]) is cheap
+    assert best_of([dear, cheap], ACCURACY) is cheap
 
 
 def test_the_frontier_is_what_none_beats_at_its_cost():
     points = [
         Candidate({}, *point) for point in [(3, 0.5), (1, 0.2), (2, 0.6), (2, 0.4), (4, 0.7), (5, None)]
     ]
-    assert [(one.cost, one.accuracy) for one in frontier(points)] == [(1, 0.2), (2, 0.6), (4, 0.7)]
+    assert [(one.cost, one.score) for one in frontier(points, ACCURACY)] == [(1, 0.2), (2, 0.6), (4, 0.7)]
 
 
 def test_the_permutation_keeps_the_cost_and_repeats_itself():

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 
 import pytest
 
@@ -11,6 +12,12 @@ from training.scaling import search as searching
 from training.scaling.search import search
 
 pytestmark = pytest.mark.once
+
+
+CONFIGURATION_OF_START = {
+    "input_shape": [8, 8, 1], "num_classes": 10, "name": "deit_tiny", "patch_size": 4, "hidden_dim": 8,
+    "depth": 1, "num_heads": 1, "mlp_dim": 8,
+}  # fmt: skip
 
 
 def small_config(**changes):
@@ -48,15 +55,32 @@ class Formula:
     def __call__(self, configs, facts):
         Formula.asked = (*Formula.asked, *zip(configs, facts, strict=True))
         return [
-            {"accuracy": (values["model_arguments"].get("depth", 50) - values["seed"]) / 100}
+            {"val_accuracy": (values["model_arguments"].get("depth", 50) - values["seed"]) / 100}
             for values in configs
         ]
 
 
+@pytest.fixture(scope="module")
+def known_costs(tmp_path_factory):
+    """A file of the costs that tests of this module have counted."""
+    return tmp_path_factory.mktemp("costs") / "costs.jsonl"
+
+
 @pytest.fixture
-def by_formula(monkeypatch):
+def by_formula(monkeypatch, tmp_path, known_costs):
+    """Searches in `tmp_path` without trainings; each cost is counted once in all tests."""
     monkeypatch.setattr(searching, "Trials", Formula)
     monkeypatch.setattr(Formula, "asked", ())
+    if known_costs.is_file():
+        shutil.copy(known_costs, tmp_path)
+    yield
+    if (tmp_path / known_costs.name).is_file():
+        shutil.copy(tmp_path / known_costs.name, known_costs)
+
+
+@pytest.fixture
+def without_picture(monkeypatch):
+    monkeypatch.setattr(searching.plots, "draw", lambda *_: None)
 
 
 def test_a_search_leaves_its_files(tmp_path, by_formula, capsys):
@@ -64,24 +88,25 @@ def test_a_search_leaves_its_files(tmp_path, by_formula, capsys):
     config.permutation.candidates = 2
     found = search(config, tmp_path)
     assert json.loads((tmp_path / "search.json").read_text()) == found
-    assert found["unit"] == "multiply-adds" and found["test_images"] == 355
+    assert found["unit"] == "multiply-adds" and found["metric"]["name"] == "accuracy"
+    assert found["validation"] == {"part": "train, 10 %, seed 0", "images": 144}
     assert [step["chosen"]["factor"] for step in found["steps"]] == ["depth", "depth"]
     first, second = found["steps"]
     assert (
         first["target"] == 1.5 * first["start"]["cost"] and second["start"]["cost"] == first["chosen"]["cost"]
     )
-    assert second["start"]["accuracy"] == first["chosen"]["accuracy"]
+    assert second["start"]["score"] == first["chosen"]["score"]
     assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
     variants = runpy.run_path(tmp_path / "chosen.py")["VARIANTS"]
     assert list(variants) == ["step1", "step2", "permuted"]
     for name, step in zip(variants, found["steps"], strict=False):
         assert hsvit_keras.create_model(**variants[name]).depth == step["chosen"]["factors"]["depth"]
-    assert found["references"]["deit_tiny"]["accuracy"] == 0.5
+    assert found["references"]["deit_tiny"]["score"] == 0.5
     said = capsys.readouterr().out
     assert "* depth 2 " in said and "step 2: from depth 2" in said and "deit_tiny" in said
 
 
-def test_trials_have_the_recipe_and_tell_what_they_are_for(tmp_path, by_formula):
+def test_trials_have_the_recipe_and_tell_what_they_are_for(tmp_path, by_formula, without_picture):
     search(small_config(), tmp_path)
     values, facts = Formula.asked[0]
     assert (values["model"], values["image_shape"], values["epochs"]) == ("deit_tiny", [8, 8, 1], 2)
@@ -90,13 +115,14 @@ def test_trials_have_the_recipe_and_tell_what_they_are_for(tmp_path, by_formula)
     }  # fmt: skip
     assert facts["factors"]["depth"] == 1 and facts["unit"] == "multiply-adds"
     costs = [json.loads(line) for line in (tmp_path / "costs.jsonl").read_text().splitlines()]
-    assert facts["cost"] == costs[0]["value"]
+    (start,) = [row["value"] for row in costs if row["configuration"] == CONFIGURATION_OF_START]
+    assert facts["cost"] == start
     assert len({json.dumps(row["configuration"], sort_keys=True) for row in costs}) == len(costs)
 
 
-def test_accuracies_are_means_over_the_seeds(tmp_path, by_formula):
+def test_scores_are_means_over_the_seeds(tmp_path, by_formula, without_picture):
     found = search(small_config(seeds=(0, 2)), tmp_path)
-    assert found["steps"][0]["start"]["accuracy"] == pytest.approx((0.01 - 0.01) / 2)
+    assert found["steps"][0]["start"]["score"] == pytest.approx((0.01 - 0.01) / 2)
     assert {values["seed"] for values, _ in Formula.asked} == {0, 2}
 
 
@@ -104,7 +130,7 @@ def test_accuracies_are_means_over_the_seeds(tmp_path, by_formula):
     "targets, expected",
     [({"costs": (3000, 5000)}, [3000, 5000]), ({"of": "hsvit_tiny", "shares": (1 / 64, 1 / 32)}, None)],
 )
-def test_targets_may_be_costs_or_shares_of_a_models(tmp_path, by_formula, targets, expected):
+def test_targets_may_be_costs_or_shares_of_a_models(tmp_path, by_formula, without_picture, targets, expected):
     found = search(small_config(targets=targets, tolerance=10.0), tmp_path)
     if expected is None:
         from training.scaling.costs import Cost
@@ -158,7 +184,7 @@ def test_the_configs_start_from_a_model(module):
 def test_a_search_with_real_trials_goes_on_where_it_was_killed(tmp_path):
     config = small_config(targets={"growth": 1.5, "steps": 1}, references=())
     found = search(config, tmp_path)
-    accuracies = [one["accuracy"] for one in found["steps"][0]["candidates"]]
+    accuracies = [one["score"] for one in found["steps"][0]["candidates"]]
     assert all(0 < accuracy < 1 for accuracy in accuracies)
     lines = (tmp_path / "trials.jsonl").read_text().splitlines(keepends=True)
     assert len(lines) == 1 + len(accuracies)

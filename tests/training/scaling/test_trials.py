@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from hsvit_runtime.errors import InputError, MissingFileError
 from tests.training.scaling import trainers
 from training.scaling.trials import Trials, train_trial
 
@@ -30,15 +31,15 @@ def calls(workdir):
 def test_a_killed_worker_is_replaced_and_nothing_is_trained_twice(tmp_path, capfd):
     with Trials(tmp_path, train=trainers.killed_once) as trials:
         found = trials([config(1), config(2), config(1)], [{"about": name} for name in "abc"])
-        assert [row["accuracy"] for row in found] == [0.01, 0.02, 0.01]
+        assert [row["val_accuracy"] for row in found] == [0.01, 0.02, 0.01]
         assert [row["about"] for row in found] == ["a", "b", "a"]
         assert calls(tmp_path) == [2, 2]  # each was killed once
         again = trials([config(2), config(1), config(1, seed=1)])
-        assert [row["accuracy"] for row in again] == [0.02, 0.01, 0.01]
+        assert [row["val_accuracy"] for row in again] == [0.02, 0.01, 0.01]
         assert calls(tmp_path) == [2, 2, 2]
     said = capfd.readouterr()
     assert said.out.count("a worker died; trial") == 3
-    assert "3 of 3" not in said.out and "2 of 2 after 0:" in said.out and "accuracy 0.0200" in said.out
+    assert "3 of 3" not in said.out and "2 of 2 after 0:" in said.out and "val_accuracy 0.0200" in said.out
     assert said.err == ""
     rows = [json.loads(line) for line in (tmp_path / "trials.jsonl").read_text().splitlines()]
     assert sorted((row["model_arguments"]["depth"], row["seed"]) for row in rows) == [(1, 0), (1, 1), (2, 0)]
@@ -51,16 +52,16 @@ def test_what_was_trained_is_known_without_workers(tmp_path, monkeypatch):
         assert trials([]) == []
         key = "the key of depth 3"
         monkeypatch.setattr("training.scaling.trials._key", lambda values: key)
-        trials._known[key] = {"accuracy": 0.5}
-        assert trials([config(3)] * 2) == [{"accuracy": 0.5}] * 2
+        trials._known[key] = {"val_accuracy": 0.5}
+        assert trials([config(3)] * 2) == [{"val_accuracy": 0.5}] * 2
 
 
-def test_what_cannot_be_mended_ends_it_with_a_reason(tmp_path):
+def test_what_ends_a_search_is_named(tmp_path):
     with Trials(tmp_path, data_dir="/nowhere", train=trainers.failing) as trials:
         with pytest.raises(FileNotFoundError, match=r"^there is no folder /nowhere$"):
             trials([config(1)])
         with pytest.raises(
-            ChildProcessError, match=r"3 workers died over the trial in .*for 2 trainings at a"
+            InputError, match=r"3 workers died in the trial in .*for --workers=2 trainings at a"
         ):
             trials([config(2)])
         assert not (tmp_path / "trials.jsonl").is_file()
@@ -72,7 +73,7 @@ def test_two_searches_do_not_share_a_folder(tmp_path):
     Trials(tmp_path).__exit__()
 
 
-def test_a_configuration_that_cannot_be_trained_has_no_accuracy(tmp_path):
+def test_a_configuration_that_cannot_be_trained_has_an_error(tmp_path):
     """Its heads do not divide its width."""
     from training.configs import digits
     from training.recipes import recipe
@@ -80,13 +81,23 @@ def test_a_configuration_that_cannot_be_trained_has_no_accuracy(tmp_path):
     arguments = {"hidden_dim": 7, "num_heads": 2, "patch_size": 8}
     values = {**recipe.plain(digits.get_config()), "model": "deit_tiny", "model_arguments": arguments}
     result = train_trial(values, str(tmp_path / "run"), None)
-    assert result["accuracy"] is None and "num_heads has to divide hidden_dim" in result["error"]
+    assert "num_heads has to divide hidden_dim" in result["error"] and "val_accuracy" not in result
+
+
+@pytest.mark.parametrize("error", [MissingFileError("no images"), ValueError("a bug"), KeyError("a bug")])
+def test_missing_images_and_bugs_are_no_failed_trials(tmp_path, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("training.fitting.run.train", fail)
+    with pytest.raises(type(error)):
+        train_trial({}, str(tmp_path / "run"), None)
 
 
 SCRIPT = """
 import pathlib, sys
 from tests.training.scaling import trainers
-from training import commands
+from command_line import commands
 from training.scaling.trials import Trials
 
 def main(_):

@@ -9,11 +9,11 @@ import time
 def accuracy_of_depth(values, folder, data_dir):
     """An accuracy from the config alone; leaves a line for each call."""
     _note(folder)
-    return {"accuracy": values["model_arguments"]["depth"] / 100, "loss": 1.0}
+    return {"val_accuracy": values["model_arguments"]["depth"] / 100, "val_loss": 1.0}
 
 
 def killed_once(values, folder, data_dir):
-    """Is killed, as for want of memory, the first time that a folder is worked in."""
+    """Is killed, as without memory, the first time that it works in a folder."""
     if not pathlib.Path(folder, "calls").is_file():
         _note(folder)
         os.kill(os.getpid(), signal.SIGKILL)

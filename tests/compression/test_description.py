@@ -1,0 +1,66 @@
+"""What a model says of itself survives every pass, and every file."""
+
+import keras
+import numpy as np
+import pytest
+
+import hsvit_keras
+from hsvit_keras.compression.folding import fold_normalization
+from hsvit_keras.compression.rewriting import with_dtype
+from hsvit_keras.layers.model_description import description_of
+from hsvit_runtime.description import Description
+from tests.models.small import small_model
+
+NAMES = ("ant", "bee", "crab", "dog", "eel")
+DESCRIPTION = Description("classification", NAMES, "zoo", (0, 255))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return small_model("hsvit_c2a2", depth=1, mean=0.3, std=0.35, class_names=NAMES, data_set="zoo")
+
+
+def pruned(model):
+    copy = with_dtype(model, "float32")
+    copy.compile("sgd")
+    callback = hsvit_keras.prune(copy, hsvit_keras.ConstantSparsity(0.5, 0))
+    callback.set_model(copy)
+    callback.on_train_begin()
+    return copy
+
+
+PASSES = {
+    "nothing": lambda model: model,
+    "folded": hsvit_keras.fold_batch_norm,
+    "normalization folded": fold_normalization,
+    "in half precision": lambda model: with_dtype(model, "mixed_bfloat16"),
+    "slimmed": lambda model: hsvit_keras.slim(model, groups=2),
+    "quantized": hsvit_keras.quantize_aware,
+    "quantized and back": lambda model: hsvit_keras.remove_quantization(hsvit_keras.quantize_aware(model)),
+    "pruned": pruned,
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_passes(name, model):
+    assert description_of(PASSES[name](model)) == DESCRIPTION
+
+
+def test_the_head_of_shards_has_it(model):
+    """The head gives the classes; the parts take the pixels."""
+    parts, head = hsvit_keras.shard(model, 2)
+    told = description_of(head)
+    assert (told.task, told.class_names, told.data_set) == ("classification", NAMES, "zoo")
+    pixels = np.random.default_rng(0).integers(0, 256, (2, *model.input_shape[1:])).astype("float32")
+    tokens = keras.ops.concatenate([part(pixels, training=False) for part in parts], axis=1)
+    np.testing.assert_allclose(
+        keras.ops.convert_to_numpy(head(tokens)),
+        keras.ops.convert_to_numpy(model(pixels, training=False)),
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("name", ["nothing", "slimmed", "quantized"])
+def test_files(name, model, tmp_path):
+    PASSES[name](model).save(tmp_path / "model.keras")
+    assert description_of(keras.models.load_model(tmp_path / "model.keras")) == DESCRIPTION

@@ -1,0 +1,123 @@
+"""The normalization of pixels folded into the convolutions that read it: same outputs, fewer layers."""
+
+import keras
+import numpy as np
+import pytest
+from keras import layers
+
+from hsvit_keras.compression.folding import fold_normalization
+from hsvit_keras.layers import Shift
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (4, 9, 9, 3)).astype("float32")
+SCALE, OFFSET = (0.01, 0.02, 0.03), (-1.5, 0.5, -1.0)
+
+
+def normalized(scale=SCALE, offset=OFFSET):
+    """An image and its normalization."""
+    image = keras.Input(PIXELS.shape[1:])
+    return image, layers.Rescaling(scale, offset, name="normalization")(image)
+
+
+def outputs(model):
+    found = keras.tree.flatten(model(PIXELS, training=False))
+    return np.concatenate([np.reshape(keras.ops.convert_to_numpy(output), (4, -1)) for output in found], -1)
+
+
+def kinds(model):
+    return [type(layer) for layer in model.layers]
+
+
+READERS = {
+    "without padding": [layers.Conv2D(5, 3, use_bias=False)],
+    "strided patches": [layers.Conv2D(5, 3, strides=3, bias_initializer="random_normal")],
+    "padded": [layers.Conv2D(5, 3, padding="same", bias_initializer="random_normal")],
+    "dilated and padded": [layers.Conv2D(5, 3, padding="same", dilation_rate=2)],
+    "behind zeros": [layers.ZeroPadding2D(2), layers.Conv2D(5, 4, strides=2, activation="relu")],
+    "behind zeros twice": [layers.ZeroPadding2D(1), layers.ZeroPadding2D(1), layers.Conv2D(5, 3)],
+}
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1 / 127.5, -1.0), (SCALE, OFFSET), (SCALE, 0.0)])
+@pytest.mark.parametrize("name", READERS)
+def test_folds(name, scale, offset):
+    """Convolutions without padding take all of it; others leave the offset in front, if there is one."""
+    image, x = normalized(scale, offset)
+    for layer in READERS[name]:
+        x = type(layer).from_config(layer.get_config())(x)
+    model = keras.Model(image, layers.Flatten()(x))
+    folded = fold_normalization(model)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
+    assert layers.Rescaling not in kinds(folded)
+    pads = name not in ("without padding", "strided patches")
+    assert kinds(folded).count(Shift) == (pads and np.any(offset))
+
+
+def test_several_convolutions_that_read_it():
+    """One is padded and one is not: both read pixels less their mean."""
+    image, x = normalized()
+    maps = [layers.Conv2D(4, 3, padding="same")(x), layers.Conv2D(2, 5)(x)]
+    model = keras.Model(image, maps)
+    folded = fold_normalization(model)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
+    assert layers.Rescaling not in kinds(folded)
+    (shift,) = [layer for layer in folded.layers if isinstance(layer, Shift)]
+    np.testing.assert_allclose(shift.offset, np.divide(OFFSET, SCALE))
+
+
+def another_reader():
+    image, x = normalized()
+    return keras.Model(image, [layers.Conv2D(4, 3)(x), layers.ReLU()(x)])
+
+
+def another_reader_of_the_padded():
+    image, x = normalized()
+    padded = layers.ZeroPadding2D(1)(x)
+    return keras.Model(image, [layers.Conv2D(4, 3)(padded), layers.MaxPooling2D()(padded)])
+
+
+def an_output():
+    image, x = normalized()
+    return keras.Model(image, [layers.Conv2D(4, 3)(x), x])
+
+
+def groups():
+    image, x = normalized()
+    return keras.Model(image, layers.Conv2D(6, 3, groups=3)(x))
+
+
+def depthwise():
+    image, x = normalized()
+    return keras.Model(image, layers.DepthwiseConv2D(3)(x))
+
+
+def called_twice():
+    image, x = normalized()
+    convolution = layers.Conv2D(3, 3, padding="same")
+    return keras.Model(image, convolution(convolution(x)))
+
+
+KEPT = [another_reader, another_reader_of_the_padded, an_output, groups, depthwise, called_twice]
+
+
+@pytest.mark.parametrize("make", KEPT)
+def test_keeps_what_others_read(make):
+    model = make()
+    assert fold_normalization(model) is model
+
+
+def test_leaves_the_original_alone():
+    image, x = normalized()
+    model = keras.Model(image, layers.Conv2D(4, 3)(x))
+    before, weights = outputs(model), model.get_weights()
+    fold_normalization(model)
+    np.testing.assert_array_equal(outputs(model), before)
+    for old, new in zip(weights, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_a_shift_is_saved(tmp_path):
+    image, x = normalized()
+    folded = fold_normalization(keras.Model(image, layers.Conv2D(4, 3, padding="same")(x)))
+    folded.save(tmp_path / "folded.keras")
+    loaded = keras.models.load_model(tmp_path / "folded.keras")
+    np.testing.assert_array_equal(outputs(loaded), outputs(folded))
