@@ -40,8 +40,8 @@ def count(path, core="cortex-a76", *, cache=None):
         `name`, `bytes`, `sha256`: of the file
         `instructions`: int, of one inference
         `by_kind`: dict, the same number divided into `dot` (products of four 8-bit numbers each), `mmla` (of
-            8-bit matrices), `fma` (multiply-adds of floats), `long_multiply` (of integers), `load_store`, `simd`
-            (all else with vectors or floats), `sve` (SVE and SME) and `other`
+            8-bit matrices), `fma` (multiply-adds of floats), `long_multiply` (of integers), `load_store`,
+            `simd` (all else with vectors or floats), `sve` (SVE and SME) and `other`
         `spread`: int, the largest difference of two runs
     """
     if core not in emulation.CORES:
@@ -71,8 +71,8 @@ def compare(paths, core="cortex-a76", *, cache=None, progress=lambda path: None)
         progress: function that is called with each path before it is counted.
 
     Returns:
-        dict, ready for JSON: `cost`, what is counted; `core`; `runtime`; and `models`, a list with the dict of
-        `count` for each and its `ratio` of instructions to the first.
+        dict, ready for JSON: `cost`, what is counted; `core`; `runtime`; and `models`, a list with the dict
+        of `count` for each and its `ratio` of instructions to the first.
     """
     models = []
     for path in paths:
