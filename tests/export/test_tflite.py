@@ -116,7 +116,7 @@ def test_what_has_to_be_said_of_a_stranger(stranger, tmp_path, options, message)
 
 
 def test_a_range_that_contradicts_the_model(model, tmp_path):
-    with pytest.raises(InputError, match="--input_range=0,1 contradicts the model, whose .* 0,255"):
+    with pytest.raises(InputError, match=r"--input_range=0,1 contradicts the model, whose .* 0,255"):
         export(model, tmp_path / "m.tflite", input_range="0,1")
 
 
