@@ -12,6 +12,7 @@ from absl import flags
 from command_line import commands, model_data
 
 FLAGS = flags.FLAGS
+_MOST_IMAGES = 1000  # a phone has all their outputs in memory
 
 
 def define_flags():
@@ -19,7 +20,7 @@ def define_flags():
     flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.", required=True)
     flags.DEFINE_string("output", None, "Folder to write; an older bundle is replaced.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("images", 50, "How many images.", lower_bound=1, upper_bound=1000)
+    flags.DEFINE_integer("images", 50, "How many images.", lower_bound=1, upper_bound=_MOST_IMAGES)
     flags.DEFINE_string("name", None, "How the app calls the bundle; 'MODEL on DATA' by default.")
 
 

@@ -3,8 +3,8 @@
     python -m export.catalog [--models=hsvit*] [--again]
 
 Each model is converted, inspected, and timed in turn with `deit_tiny`, one model after the other.
-docs/models.json holds all that was found. Models that are in it are left as they are, so that an
-interrupted run goes on; --again looks at them anew.
+docs/models.json holds all that was found. Models that are in it are skipped, so that an interrupted run can
+be continued; --again examines them again.
 """
 
 from absl import flags
@@ -16,7 +16,7 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     flags.DEFINE_list("models", ["*"], "Names of models, or patterns such as hsvit*.")
-    flags.DEFINE_bool("again", False, "Look anew at models that are in the table.")
+    flags.DEFINE_bool("again", False, "Examine models that are in the table again.")
     flags.DEFINE_string("output", "docs/models.md", "The table; a .json of the same name holds the numbers.")
     flags.DEFINE_integer("blocks", 5, "Blocks of timed runs for each artifact.", lower_bound=2)
     flags.DEFINE_integer("runs", 3, "Timed runs in a block.", lower_bound=1)

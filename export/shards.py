@@ -1,4 +1,4 @@
-"""Makes artifacts of the parts of an HSViT, for several devices, and a manifest that tells how to join them.
+"""Makes artifacts of the parts of an HSViT, for several devices, and a manifest that says how to join them.
 
     python -m export.shards --model=M.keras --num_shards=4 --preset=float32 --output=DIR
 
@@ -42,13 +42,13 @@ def main(_):
         manifests[count] = shard_files.write(request, count, folder / str(count))
         print(f"wrote {folder / str(count)}: {_summary(manifests[count])}", flush=True)
     rows = shard_files.compare(folder, manifests)
-    files.write_json(folder / "shards.json", {**_messages(manifests[counts[0]]), "rows": rows})
+    files.write_json(folder / "shards.json", {**_common_facts(manifests[counts[0]]), "rows": rows})
     print(shard_files.table(rows))
     print(f"wrote {folder / 'shards.json'}")
 
 
-def _messages(manifest):
-    """What a table says of all its rows: among others the bytes sent to a node, and back for each group."""
+def _common_facts(manifest):
+    """What all rows of the table have in common, such as the bytes sent to a node and back for each group."""
     return {
         "model": manifest["model"],
         "preset": manifest["preset"],

@@ -1,11 +1,11 @@
-"""The artifacts of a study of compression: do they answer as their Keras models, and how fast are they?
+"""The artifacts of a study of compression: do they compute what their Keras models do, and how fast?
 
     python -m export.study --study=DIR/study.json
 
 Reads what `training.compression_study` wrote. Each original is converted with the presets float32, float16
 and dynamic, each compressed model with float32 and dynamic, or with int8 where it is quantized. All artifacts
 of a model are timed in turn, in one run, against the original's float32. Beside the study come the folder
-`DIR/artifacts` and `DIR/artifacts.json`, which also names artifacts that answered too differently.
+`DIR/artifacts` and `DIR/artifacts.json`, which also names the artifacts that were refused.
 """
 
 from absl import flags
@@ -17,7 +17,7 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     flags.DEFINE_string("study", None, "The study.json of training.compression_study.", required=True)
-    flags.DEFINE_string("data_dir", None, "Folder of the image set.")
+    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
     flags.DEFINE_integer("blocks", 20, "Blocks of runs for each artifact.", lower_bound=2)
     flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
 

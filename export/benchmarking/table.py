@@ -14,8 +14,8 @@ def table(report):
     for model in report["models"]:
         pair = pairs.get(model["name"])
         found = (pair and pair["agreement"]) or {}
-        told = [agreement.format(found.get(agreement.name))] if agreement else []
-        told += [metric.format(model["metrics"].get(metric.name))] if metric else []
+        measured = [agreement.format(found.get(agreement.name))] if agreement else []
+        measured += [metric.format(model["metrics"].get(metric.name))] if metric else []
         rows.append(
             [
                 model["name"],
@@ -23,7 +23,7 @@ def table(report):
                 _number(model["latency_ms"]["p50"], ".3f"),
                 _number(model["latency_ms"]["p90"], ".3f"),
                 _ratio(pair["ratio"]) if pair else "original",
-                *(told or [_number(found.get("cosine"), ".6f")]),
+                *(measured or [_number(found.get("cosine"), ".6f")]),
             ]
         )
     lines = [text_table(columns, rows)]

@@ -43,7 +43,6 @@ ORIGINAL = "original.tflite"
 # Runtimes add in different orders, so outputs differ; up to this share of the largest output that is correct.
 _ROUNDING = 1e-4
 _METRIC_SAMPLES = 1000
-MOST_IMAGES = 1000  # a phone has all their outputs in memory
 _MOST_BYTES = 10**9  # an APK holds less than 2 GB
 
 
@@ -92,22 +91,22 @@ def write(request):
         _check_artifact(path)
     _check_names(mobile)
     model = in_float32(as_float(functional(load_model(request.original))))
-    shown = _Shown(request, model)
+    images = _Images(request, model)
     with _replacing_folder(pathlib.Path(request.output)) as folder:
         original = folder / ORIGINAL
-        samples = Samples(shown.inputs_for(description_of(model))[:64], data=shown.data_set)
+        samples = Samples(images.inputs_for(description_of(model))[:64], data=images.data_set)
         to_tflite(model, original, preset="float32", samples=samples, runtime=RUNTIME)
-        models = [_describe(shown, original, _of_keras(shown, model, original))]
+        models = [_describe(images, original, _of_keras(images, model, original))]
         for path in mobile:
-            models.append(_describe(shown, path))
+            models.append(_describe(images, path))
             shutil.copyfile(path, folder / path.name)
         bundle = {
             "bundle_version": 2,
-            "task": describe_task(shown.task),
-            "name": request.name or f"{pathlib.Path(request.original).stem} on {shown.data_set}",
+            "task": describe_task(images.task),
+            "name": request.name or f"{pathlib.Path(request.original).stem} on {images.data_set}",
             "runtime": RUNTIME,
-            "class_names": list(shown.class_names),
-            "images": shown.save(folder),
+            "class_names": list(images.class_names),
+            "images": images.save(folder),
             "pairs": [{"name": path.stem, "original": ORIGINAL, "mobile": path.name} for path in mobile],
             "models": models,
         }
@@ -138,7 +137,7 @@ def _check_names(paths):
 
 @contextlib.contextmanager
 def _replacing_folder(path):
-    """Hands out an empty folder that becomes `path` if all goes well; only a bundle is replaced."""
+    """Gives an empty folder that becomes `path` if all goes well; only a bundle is replaced."""
     if not path.parent.is_dir():
         raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
     if path.exists() and not (path / "bundle.json").is_file():
@@ -152,8 +151,8 @@ def _replacing_folder(path):
         made.rename(path)
 
 
-class _Shown:
-    """The images that models are run on: the bundle's first, then more for the metrics.
+class _Images:
+    """The images that models are run on: first those of the bundle, then more for the metrics.
 
     Attributes:
         pixels: float32 array (N, height, width, channels) of 0 to 255.
@@ -182,9 +181,9 @@ class _Shown:
         self.class_names = description.class_names or (dataset.class_names if fit else ())
 
     def range_for(self, description):
-        """The values of black and white in the input of a model."""
-        asked = self._input_range if description.input_range is None else None
-        return model_data.input_range_of(description, asked)
+        """The values of black and white in the input of a model: what it says, else what the user gave."""
+        given = self._input_range if description.input_range is None else None
+        return model_data.input_range_of(description, given)
 
     def inputs_for(self, description):
         """All images as a model takes them."""
@@ -213,34 +212,34 @@ class _Correct:
     runtime: str
 
 
-def _of_keras(shown, model, original):
+def _of_keras(images, model, original):
     """The trained model's own outputs, with the softmax that the artifact has."""
-    inputs = shown.inputs_for(description_of(model))[: shown.count]
+    inputs = images.inputs_for(description_of(model))[: images.count]
     (outputs,) = predict(model, {input_name(model.inputs[0]): inputs}).values()
     if TFLiteModel(original).description.probabilities and not ends_in_softmax(model):
         outputs = np.asarray(keras.ops.softmax(outputs))
     return _Correct(outputs, f"Keras {keras.version()}")
 
 
-def _describe(shown, path, correct=None):
+def _describe(images, path, correct=None):
     """What `bundle.json` says of a model.
 
-    How far outputs may be from the correct ones is measured: as far again as they are here, and as those of
-    plain kernels are from the delegate's.
+    How far outputs may be from the correct ones is measured: twice as far as they are here, or as the outputs
+    of plain kernels are from the delegate's.
     """
     model, plain = TFLiteModel(path), TFLiteModel(path, delegate=False)
-    _check_fits(path, model, shown)
-    inputs = shown.inputs_for(model.description)
+    _check_fits(path, model, images)
+    inputs = images.inputs_for(model.description)
     outputs, plain_outputs = model.predict_only(inputs), plain.predict_only(inputs)
     if not np.isfinite(outputs).all():
         raise InputError(f"{path} gives NaN or infinity for some images")
-    here = _Correct(outputs[: shown.count], f"{model.runtime['name']} {model.runtime['version']}")
+    here = _Correct(outputs[: images.count], f"{model.runtime['name']} {model.runtime['version']}")
     correct = correct or here
-    far = max(np.abs(here.outputs - correct.outputs).max(), np.abs(outputs - plain_outputs).max())
-    limit = _ROUNDING * max(1.0, np.abs(outputs).max()) + 2 * far
+    difference = max(np.abs(here.outputs - correct.outputs).max(), np.abs(outputs - plain_outputs).max())
+    limit = _ROUNDING * max(1.0, np.abs(outputs).max()) + 2 * difference
     content = path.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
-    evaluated = {} if shown.labels is None else shown.task.evaluate({"outputs": outputs}, shown.labels)
+    evaluated = {} if images.labels is None else images.task.evaluate({"outputs": outputs}, images.labels)
     return {
         "file": path.name,
         "title": "float32 original" if path.name == ORIGINAL else path.stem.replace("_", " "),
@@ -249,7 +248,7 @@ def _describe(shown, path, correct=None):
         "sha256": sha256,
         "input": {
             **model.inputs[0].to_json(),
-            "range": [float(value) for value in shown.range_for(model.description)],
+            "range": [float(value) for value in images.range_for(model.description)],
         },
         "output": model.outputs[0].to_json(),
         "reference": {
@@ -261,20 +260,20 @@ def _describe(shown, path, correct=None):
     }
 
 
-def _check_fits(path, model, shown):
+def _check_fits(path, model, images):
     """Raises `InputError` if a model is not for these images, or not for this task."""
-    takes, shape = [tensor.shape for tensor in model.inputs], shown.pixels.shape[1:]
-    if len(takes) != 1 or takes[0] != (1, *shape):
-        raise InputError(f"{path} takes {takes}, but the original images {shape}: nothing to compare")
+    inputs, shape = [tensor.shape for tensor in model.inputs], images.pixels.shape[1:]
+    if len(inputs) != 1 or inputs[0] != (1, *shape):
+        raise InputError(f"{path} takes {inputs}, but the original images {shape}: nothing to compare")
     shapes = [tensor.shape for tensor in model.outputs]
     if len(shapes) != 1 or not 2 <= len(shapes[0]) <= 4:
         raise InputError(f"the app shows models with one output of 2 to 4 axes; {path} gives {shapes}")
-    if shown.class_names and shapes[0][-1] != len(shown.class_names):
-        raise InputError(f"{path} has {shapes[0][-1]} classes, but the original {len(shown.class_names)}")
+    if images.class_names and shapes[0][-1] != len(images.class_names):
+        raise InputError(f"{path} has {shapes[0][-1]} classes, but the original {len(images.class_names)}")
 
 
 def _preset(path, sha256):
-    """The preset that the converter's report beside a file tells; None without one."""
+    """The preset in the converter's report beside a file; None without one."""
     try:
         report = json.loads(report_of(path).read_text())
     except (OSError, ValueError):

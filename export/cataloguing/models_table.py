@@ -29,13 +29,13 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
 
     Args:
         output: str or path of the table, a `.md` file; a `.json` of the same name holds the numbers.
-        patterns: list of str, names of models or patterns, looked at in this order.
-        again: bool, whether to look anew at models that are in the table.
+        patterns: list of str, names of models or patterns, in the order in which they are examined.
+        again: bool, whether to examine models that are in the table again.
         blocks: int, blocks of timed runs for each artifact.
         runs: int, timed runs in a block.
 
     Raises:
-        ValueError: a pattern matches no model, or the numbers are damaged.
+        InputError: a pattern matches no model, or the numbers are damaged.
         OSError: a file cannot be read or written.
     """
     output = pathlib.Path(output)
@@ -45,7 +45,7 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
     known = {name: row for name, row in _read(numbers).items() if name in registered}
     names = [name for name in _matching(patterns, registered) if again or name not in known]
     with files.replacing(output) as temporary:  # a bad place for it shows before the time is spent
-        for name, row in look_at(names, blocks=blocks, runs=runs):
+        for name, row in examine(names, blocks=blocks, runs=runs):
             known = dict(sorted({**known, name: row}.items()))
             files.write_json(numbers, known)
         temporary.write_text(markdown(known))
@@ -67,12 +67,12 @@ def _read(path):
     try:
         return json.loads(path.read_text()) if path.exists() else {}
     except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}; remove it to look at all models anew") from error
+        raise InputError(f"{path} is damaged: {error}; remove it to examine all models again") from error
 
 
 # ---- what is found ---------------------------------------------------------------------------------
-def look_at(names, *, blocks, runs):
-    """Looks at models one after the other, and tells so.
+def examine(names, *, blocks, runs):
+    """Examines models one after the other, and prints a line for each.
 
     Args:
         names: list of names of registered models.
@@ -80,7 +80,7 @@ def look_at(names, *, blocks, runs):
         runs: int, timed runs in a block.
 
     Yields:
-        pairs of a name and its row, a dict with what `facts` tells and, for each of `PRESETS`, the
+        pairs of a name and its row, the dict of `facts` with, for each of `PRESETS`, the
         `latency_ratio` to `REFERENCE`; `device` says where that was measured.
     """
     reference = _opened(facts(REFERENCE)[1]) if names else {}
@@ -104,7 +104,7 @@ def facts(name):
         `macs` and, for each of `PRESETS`, a dict `{bytes, partitions, undelegated_ops}`; and a dict from
         preset to the bytes of the artifact.
     """
-    keras.utils.clear_session()  # frees the model before
+    keras.utils.clear_session()  # frees the last model
     model = create_model(name)
     row = {
         **origin(type(model)),
@@ -133,14 +133,14 @@ def _opened(contents):
 
 
 def _time(row, candidate, reference, blocks, runs):
-    """Adds the latency ratios to `row`; gives what the machine is."""
+    """Adds the latency ratios to `row`; returns what the machine is."""
     in_turn = [model for preset in PRESETS for model in (reference[preset], candidate[preset])]
     load = device.OtherLoad()
     timings = timing.time_interleaved(
         [_function(model) for model in in_turn], blocks=blocks, runs=runs, warmup=WARMUP
     )
-    for preset, theirs, ours in zip(PRESETS, timings[::2], timings[1::2], strict=True):
-        row[preset]["latency_ratio"] = latency_statistics.ratio_of_medians(theirs.blocks_ms, ours.blocks_ms)
+    for preset, one, other in zip(PRESETS, timings[::2], timings[1::2], strict=True):
+        row[preset]["latency_ratio"] = latency_statistics.ratio_of_medians(one.blocks_ms, other.blocks_ms)
     return {
         "cpu": device.describe()["cpu"]["name"],
         "litert_version": ai_edge_litert.__version__,
@@ -167,7 +167,7 @@ All that `hsvit_keras.list_models()` names, in their papers' sizes and with fres
 - Partitions: pieces that XNNPACK runs, `float32` and `dynamic`; in one piece is best.
 - Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads},
   on {machines}, where other processes kept {load} busy. The row of `deit_tiny`,
-  measured against itself, tells how far the others can be believed.
+  measured against itself, shows how precise the others are.
 """
 _COLUMNS = (
     "model", "input", "classes", "parameters", "MACs", "size, `float32`", "size, `dynamic`", "partitions",
@@ -179,7 +179,7 @@ def markdown(rows):
     """The table as text.
 
     Args:
-        rows: dict from name to the row of `look_at`.
+        rows: dict from name to the row of `examine`.
 
     Returns:
         str.

@@ -1,4 +1,4 @@
-"""Artifacts of the parts of an HSViT, and the manifest that tells how to join them."""
+"""Artifacts of the parts of an HSViT, and the manifest that says how to join them."""
 
 import hashlib
 import pathlib

@@ -20,49 +20,66 @@ def study(path, data_dir=None, *, blocks=20, runs=10):
 
     Args:
         path: path of the study.json.
-        data_dir: folder of the image set; "digits" needs none.
+        data_dir: folder of the data set; "digits" needs none.
         blocks: int, blocks of runs for each artifact.
         runs: int, timed runs in a block.
 
     Returns:
         dict of `task` and `device`; `refused`, a list of artifacts that were not made, with the `reason`; and
-        `rows`: for each artifact its `model`, `chain`, `preset`, the task's metric on the test part, the
-        `points` of it that the original in Keras has more, `agreement` with the Keras model it was made of,
-        `bytes`, and `ratio` of its median latency to that of the original's float32 artifact.
+        `rows`, a dict for each artifact: its `model`, `chain`, `preset` and `file`; the task's metric on the
+        test part; `points`, how much of that metric is lost against the original in Keras, in percentage
+        points where it is a share; `agreement` with the Keras model that it was made from; `bytes`; `p50_ms`;
+        and `ratio` of that latency to the one of the original's float32 artifact.
 
     Raises:
-        ValueError: the study is damaged, or an original cannot be converted.
+        InputError: the study is damaged, or an original cannot be converted.
         OSError: a file is not there.
     """
-    rows, refused = [], []
-    pathlib.Path(path).with_name("artifacts").mkdir(exist_ok=True)
-    for originals_first in _models(path):
-        tried = [artifact for row in originals_first for artifact in _artifacts(row, path, data_dir)]
+    path = pathlib.Path(path)
+    models, rows, refused = _models(path), [], []
+    path.with_name("artifacts").mkdir(exist_ok=True)
+    for studied in models:
+        tried = [artifact for row in studied for artifact in _artifacts(row, path, data_dir)]
         made = [artifact for artifact in tried if "reason" not in artifact]
         refused += [artifact for artifact in tried if "reason" in artifact]
         measured = comparing.measure(
             [artifact["file"] for artifact in made], blocks=blocks, runs=runs, samples=0, data_dir=data_dir
         )
-        metric = task_named(measured["task"]["name"]).metric
-        ratios = {pair["mobile"]: pair["ratio"] for pair in measured["pairs"]}
-        for artifact, model in zip(made, measured["models"], strict=True):
-            ratio = ratios.get(model["name"], {"value": 1.0, "low": 1.0, "high": 1.0})
-            value = model["metrics"][metric.name]
-            rows.append(
-                {
-                    **artifact,
-                    "file": str(artifact["file"]),
-                    metric.name: value,
-                    "points": round(metric.loss_in_points(originals_first[0][metric.name], value), 4),
-                    "p50_ms": model["latency_ms"]["p50"],
-                    "ratio": ratio,
-                }
-            )
+        rows += _rows(made, measured, studied[0])
         report = {
-            "task": measured["task"], "device": measured["device"], "rows": rows, "refused": refused,
-        }  # fmt: skip
+            "task": measured["task"],
+            "device": measured["device"],
+            "rows": rows,
+            "refused": refused,
+        }
         files.write_json(report_beside(path), report)
     return report
+
+
+def _rows(made, measured, original):
+    """The report's rows of the artifacts of one model.
+
+    Args:
+        made: list of dicts of `_artifacts`, the original's float32 first.
+        measured: dict, the benchmark report of these artifacts.
+        original: dict, the study's row of the original.
+    """
+    metric = task_named(measured["task"]["name"]).metric
+    ratios = {pair["mobile"]: pair["ratio"] for pair in measured["pairs"]}
+    rows = []
+    for artifact, model in zip(made, measured["models"], strict=True):
+        value = model["metrics"][metric.name]
+        rows.append(
+            {
+                **artifact,
+                "file": str(artifact["file"]),
+                metric.name: value,
+                "points": round(metric.loss_in_points(original[metric.name], value), 4),
+                "p50_ms": model["latency_ms"]["p50"],
+                "ratio": ratios.get(model["name"], {"value": 1.0, "low": 1.0, "high": 1.0}),
+            }
+        )
+    return rows
 
 
 def table(report):
@@ -87,18 +104,21 @@ def table(report):
 
 
 def _models(path):
-    """The rows of a study, a list for each model, its original first."""
+    """The rows of a study: a list for each model, its original first."""
     try:
-        rows = json.loads(pathlib.Path(path).read_text())["rows"]
+        rows = json.loads(path.read_text())["rows"]
         names = dict.fromkeys(row["model"] for row in rows)
-        grouped = [[row for row in rows if row["model"] == name] for name in names]
+        models = [[row for row in rows if row["model"] == name] for name in names]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} is no study of training.compression_study: {error!r}") from error
-    return [sorted(group, key=lambda row: row["chain"] != "original") for group in grouped]
+    models = [sorted(studied, key=lambda row: row["chain"] != "original") for studied in models]
+    if not models or any(studied[0]["chain"] != "original" for studied in models):
+        raise InputError(f"{path} is no study of training.compression_study: it lacks an original")
+    return models
 
 
 def _artifacts(row, path, data_dir):
-    """Makes the artifacts of a row of the study, and says what each of them is."""
+    """Makes the artifacts of a row of the study; yields what each of them is, or why it was refused."""
     model = load_model(row["file"])
     if row["chain"] == "original":
         presets = ("float32", "float16", "dynamic")
@@ -107,7 +127,7 @@ def _artifacts(row, path, data_dir):
     samples = _all_samples(model, data_dir)
     for preset in presets:
         name = f"{row['model']}_{row['chain'].replace(' ', '_')}_{preset}.tflite"
-        file = pathlib.Path(path).with_name("artifacts") / name
+        file = path.with_name("artifacts") / name
         facts = {"model": row["model"], "chain": row["chain"], "preset": preset}
         try:
             report = to_tflite(model, file, preset=preset, samples=samples)
@@ -119,7 +139,7 @@ def _artifacts(row, path, data_dir):
             continue
         agreement = task_named(report["description"]["task"]).agreement
         value = report["parity"][agreement.name]
-        print(f"{name}: {agreement.title.lower()} as Keras on {agreement.format(value)}", flush=True)
+        print(f"{name}: {agreement.title.lower()} as in Keras {agreement.format(value)}", flush=True)
         yield {**facts, "agreement": value, "bytes": report["bytes"], "file": file}
 
 

@@ -95,6 +95,7 @@ def to_tflite(
     hsvit_keras.to_tflite("best.keras", "model.tflite", preset="int8", calibration=[pixels])
     ```
     """
+    require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, tflite_conversion
 
     quantizes = preset_named(preset).needs_ranges
@@ -158,6 +159,7 @@ def to_onnx(
         InputError: the model cannot be held, or the artifact computes something else.
         OSError: a file cannot be read or written.
     """
+    require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, onnx_conversion
 
     def make(prepared):
@@ -277,7 +279,6 @@ class _Prepared:
 
 def _write(model, request, make):
     """Makes one artifact with its report."""
-    require_backend("tensorflow")
     output, preset = pathlib.Path(request.path), preset_named(request.preset, request.presets)
     if output.suffix != request.suffix:
         raise InputError(f"the output's name has to end in {request.suffix}; received {output}")

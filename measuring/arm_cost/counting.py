@@ -16,30 +16,33 @@ def instructions(path, core="cortex-a76", *, cache=None):
     Args:
         path: path of a `.tflite` file with inputs of fixed size.
         core: str, one of `emulation.CORES`.
-        cache: path of the folder of what is fetched and built; the user's cache folder by default.
+        cache: path of the folder for what is fetched and built; in the user's cache by default.
 
     Returns:
         int, the same in every call.
 
     Raises:
         OSError: a file or a Debian package is missing, or LiteRT's library cannot be fetched.
-        ValueError: the core is unknown, or the file is no model that LiteRT runs.
+        InputError: the core is unknown, or the file is no model that LiteRT runs.
     """
     return count(path, core, cache=cache)["instructions"]
 
 
 def count(path, core="cortex-a76", *, cache=None):
-    """As `instructions`, with details.
+    """Counts as `instructions` does, with details.
+
+    Args:
+        path, core, cache: see `instructions`.
 
     Returns:
         dict, ready for JSON:
 
         `name`, `bytes`, `sha256`: of the file
         `instructions`: int, of one inference
-        `by_kind`: dict, the same, divided into `dot` (products of four 8-bit numbers each), `mmla` (of 8-bit
-            matrices), `fma` (multiply-adds of floats), `long_multiply` (of integers), `load_store`, `simd`
-            (all else with vectors or floats), `sve` (SVE and SME) and `other`
-        `spread`: int, by how much two runs differed
+        `by_kind`: dict, the same number divided into `dot` (products of four 8-bit numbers each), `mmla` (of
+            8-bit matrices), `fma` (multiply-adds of floats), `long_multiply` (of integers), `load_store`,
+            `simd` (all else with vectors or floats), `sve` (SVE and SME) and `other`
+        `spread`: int, the largest difference of two runs
     """
     if core not in emulation.CORES:
         raise InputError(f"core={core!r} is unknown; known are {', '.join(emulation.CORES)}")
@@ -64,12 +67,12 @@ def compare(paths, core="cortex-a76", *, cache=None, progress=lambda path: None)
     Args:
         paths: list of paths of `.tflite` files; the first is what the others are compared with.
         core: str, one of `emulation.CORES`.
-        cache: as `instructions`.
-        progress: function that is told each path before its turn.
+        cache: see `instructions`.
+        progress: function that is called with each path before it is counted.
 
     Returns:
-        dict, ready for JSON: `cost`, which says what is counted, `core`, `runtime`, and `models`, those of
-        `count` with their `ratio` to the first.
+        dict, ready for JSON: `cost`, what is counted; `core`; `runtime`; and `models`, a list with the dict
+        of `count` for each and its `ratio` of instructions to the first.
     """
     models = []
     for path in paths:

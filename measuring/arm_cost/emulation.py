@@ -1,7 +1,7 @@
-"""Runs a model on an emulated ARM core, where nothing of this machine shows.
+"""Runs a model on an emulated ARM core, in the same surroundings on every computer.
 
-The library asks the kernel about the processor by files of /proc and /sys. It gets made-up ones, and an
-empty environment; the model always has the same name. So a count is the same on every computer.
+The library learns about the processor from files in /proc and /sys. Here these are files of the emulated
+core, the environment is empty, and the model always has the same name. So counts are the same everywhere.
 """
 
 import itertools
@@ -44,16 +44,16 @@ def run(tools, model, core, *, warmups, runs):
 
     Args:
         tools: `toolchain.Tools`.
-        model: path of a .tflite file.
+        model: path of a `.tflite` file.
         core: str, one of `CORES`.
-        warmups: int. Runs that come first and do not count.
-        runs: int. Runs that do.
+        warmups: int, uncounted runs, which come first.
+        runs: int, counted runs.
 
     Returns:
         list of dicts from a kind of instruction to how many were executed, one for each counted run.
 
     Raises:
-        ValueError: LiteRT does not run the model.
+        InputError: LiteRT does not run the model.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -65,19 +65,22 @@ def run(tools, model, core, *, warmups, runs):
         done = subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True, errors="replace")
         if done.returncode:
             raise InputError(f"{model} does not run on {core}: {_problem(done)}")
-        return _steps((folder / _COUNTS).read_text())
+        return _instructions_between_marks((folder / _COUNTS).read_text())
 
 
 def _make_root(root, core, libraries):
-    """The files that the emulated program finds in place of this machine's."""
+    """Writes the files that the emulated program finds in place of this machine's."""
     for name, text in {**_FILES, "proc/cpuinfo": _CPUINFO.format(**core)}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text.rstrip("\n") + "\n")
     (root / "lib").symlink_to(libraries)
 
 
-def _steps(text):
-    """What was executed from mark to mark, by kind, without what a mark itself costs."""
+def _instructions_between_marks(text):
+    """Instructions by kind from each mark to the next, without those of a mark itself.
+
+    The runner sets two marks in a row, which shows what a mark costs, and then one after each counted run.
+    """
     kinds, *lines = (line.split() for line in text.splitlines())
     marks = [[int(count) for count in line] for line in lines]
     steps = [

@@ -1,6 +1,6 @@
-"""What counting needs: Debian's compilers and emulator, LiteRT's library for ARM, and two small programs.
+"""The tools that counting needs: Debian's compilers and emulator, LiteRT's library, and two small programs.
 
-The library is taken out of its wheel and the programs are built once; all is kept in a cache folder.
+The library is extracted from its wheel, and the programs are built, once; a cache folder keeps them.
 """
 
 import dataclasses
@@ -32,12 +32,12 @@ _FILES = {
     (_ARM_GCC, "crt1.o"): "libc6-dev-arm64-cross",
     (_ARM_GCC, "libstdc++.so.6"): "libstdc++6-arm64-cross",
 }
-_FLAGS = ("-O2", "-Wall", "-Wextra", "-DMARK=9999")  # a system call that no kernel knows
+_FLAGS = ("-O2", "-Wall", "-Wextra", "-DMARK=9999")  # a system call number that no kernel has
 
 
 @dataclasses.dataclass(frozen=True)
 class Tools:
-    """Paths of what a count runs.
+    """Paths of the tools.
 
     Attributes:
         emulator: path of QEMU for programs of 64-bit ARM.
@@ -98,7 +98,7 @@ def _default_cache():
 
 @functools.cache
 def _found(compiler, name):
-    """Where a compiler finds a file; a relative path if it does not."""
+    """Path of a file that a compiler finds; a relative path if it does not find it."""
     done = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
     return pathlib.Path(done.stdout.strip())
 
@@ -139,10 +139,10 @@ def _wheel(folder):
 
 
 def _build(cache, source, suffix, compiler, *options):
-    """The path of a program; its name tells of what it was built, so that another one is built anew."""
+    """Path of a program; its name holds a hash of source and command, so that a changed one is built."""
     command = [compiler, *_FLAGS, str(_HERE / source), *options]
-    made_of = hashlib.sha256((_HERE / source).read_bytes() + repr(command).encode()).hexdigest()
-    path = cache / f"{source.removesuffix('.c')}-{made_of[:12]}{suffix}"
+    source_hash = hashlib.sha256((_HERE / source).read_bytes() + repr(command).encode()).hexdigest()
+    path = cache / f"{source.removesuffix('.c')}-{source_hash[:12]}{suffix}"
     if not path.exists():
         with files.replacing(path) as temporary:
             done = subprocess.run([*command, "-o", str(temporary)], capture_output=True, text=True)

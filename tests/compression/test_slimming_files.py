@@ -69,35 +69,37 @@ def test_folding_and_slimming_in_any_order():
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    ("name", "preset"), [("deit_base", "float32"), ("hsvit_c2a2", "float32"), ("hsvit_c2a2", "dynamic")]
+    ("name", "presets"), [("deit_base", ["float32"]), ("hsvit_c2a2", ["float32", "dynamic"])]
 )
-def test_converts(name, preset):
-    """To a file that is smaller, is accelerated as a whole and answers as the model does."""
-    from export import inspection, tflite
+def test_converts(name, presets):
+    """To a file that is smaller, is accelerated as a whole and computes what the model does."""
     from hsvit_keras.artifacts.lowering import lower
+    from hsvit_keras.artifacts.tflite_conversion import convert
+    from hsvit_runtime.tflite_model import TFLiteModel
 
     model = with_random_weights(small_model(name, hidden_dim=32, num_heads=4))
     slimmed = half(model)
-    files = [tflite.convert(lower(m), preset) for m in (model, slimmed)]
-    assert len(files[1]) < 0.8 * len(files[0])
-    report = inspection.inspect(files[1])
-    assert report["partitions"] == 1
-    assert report["fully_delegated"]
-    expected = answers(slimmed)
-    result = np.concatenate([tflite.runner(files[1])(image[None]) for image in images(slimmed)])
-    tolerance = {"float32": 2e-5, "dynamic": 0.1}[preset]
-    np.testing.assert_allclose(result, expected, atol=tolerance * np.abs(expected).max())
+    expected, lowered = answers(slimmed), [lower(each) for each in (model, slimmed)]
+    for preset in presets:
+        files = [convert(each, preset) for each in lowered]
+        assert len(files[1]) < 0.8 * len(files[0])
+        report = hsvit_keras.inspect_tflite(files[1])
+        assert report["partitions"] == 1
+        assert report["fully_delegated"]
+        tolerance = {"float32": 2e-5, "dynamic": 0.1}[preset] * np.abs(expected).max()
+        outputs = TFLiteModel(files[1]).predict_only(images(slimmed))
+        np.testing.assert_allclose(outputs, expected, atol=tolerance)
 
 
 @pytest.mark.tensorflow
 def test_group_dropout_leaves_nothing_in_the_file():
-    from export import inspection, tflite
     from hsvit_keras.artifacts.lowering import lower
+    from hsvit_keras.artifacts.tflite_conversion import convert
 
-    plain, dropping = (small_model("hsvit_c2a2", group_dropout_rate=rate) for rate in (0.0, 0.5))
+    plain, dropping = (small_model("hsvit_c2a2", depth=1, group_dropout_rate=rate) for rate in (0.0, 0.5))
     dropping.set_weights(plain.get_weights())
     assert_equal_answers(lower(dropping, batch_size=2), plain)
-    ops = [inspection.inspect(tflite.convert(lower(m), "float32"))["ops"] for m in (plain, dropping)]
+    ops = [hsvit_keras.inspect_tflite(convert(lower(m), "float32"))["ops"] for m in (plain, dropping)]
     assert ops[0] == ops[1]
     slimmed = hsvit_keras.slim(dropping, groups=[0, 1])
     assert slimmed.get_layer("group_dropout").rate == 0.5

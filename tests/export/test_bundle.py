@@ -1,4 +1,4 @@
-"""Bundles: what is in them is what the models, the images and the image set say."""
+"""Bundles: what is in them is what the models, the images and the data set say."""
 
 import hashlib
 import json
@@ -10,18 +10,25 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import hsvit_keras
+
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from ai_edge_litert.interpreter import Interpreter
 
+from data_sets import load_dataset
 from export import bundle
-from hsvit_keras import data
+from export.bundles import writing
+from hsvit_keras.layers.model_description import describe
+from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from tests.command_line.in_process import call
 from tests.export import bundles
+from tests.export.conftest import BLACK, WHITE
 
 pytestmark = pytest.mark.tensorflow
 
-SCHEMA = json.loads((pathlib.Path(bundle.__file__).parent / "bundles" / "bundle.schema.json").read_text())
+SCHEMA = json.loads(pathlib.Path(writing.__file__).with_name("bundle.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +40,14 @@ def models(tmp_path_factory):
 def written(models, tmp_path_factory):
     """A bundle's folder with its description."""
     folder = tmp_path_factory.mktemp("bundles") / "tiny"
-    bundle.write(request(models, folder, name="tiny", images=6))
-    return folder, json.loads((folder / "bundle.json").read_text())
+    content = writing.write(request(models, folder, name="tiny", images=6))
+    assert content == json.loads((folder / "bundle.json").read_text())
+    return folder, content
 
 
 def request(models, output, mobile=("dynamic.tflite", "int8.tflite"), **changes):
     mobile = [str(models / name) for name in mobile]
-    return bundle.Request(str(models / "model.keras"), mobile, str(output), **changes)
+    return writing.Request(str(models / "model.keras"), mobile, str(output), **changes)
 
 
 def pixels(folder, entry):
@@ -77,7 +85,7 @@ def test_files_are_those_described(written):
 
 def test_images_are_of_the_test_part(written):
     folder, described = written
-    digits = data.load_dataset("digits", "test")
+    digits = load_dataset("digits", "test")
     known = {(digits[i]["image"].tobytes(), int(digits[i]["label"])) for i in range(len(digits))}
     assert len(described["images"]) == 6
     for entry in described["images"]:
@@ -85,32 +93,95 @@ def test_images_are_of_the_test_part(written):
     assert described["class_names"] == [str(digit) for digit in range(10)]
 
 
-def test_the_original_answers_as_keras(written, models):
+def test_the_task(written):
+    task = written[1]["task"]
+    assert (task["name"], task["metric"]["name"]) == ("classification", "accuracy")
+    assert task["agreement"]["name"] == "top1_agreement"
+
+
+def run(path, image):
+    """What LiteRT computes of pixels of 0 to 255."""
+    interpreter = Interpreter(str(path))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image.astype("float32"))
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])[0]
+
+
+def test_the_correct_outputs_of_the_original_are_those_of_keras(written, models):
     folder, described = written
     model = keras.models.load_model(models / "model.keras")
     reference = described["models"][0]["reference"]
     for entry, row in zip(described["images"], reference["outputs"], strict=True):
-        expected = np.asarray(model(pixels(folder, entry).astype("float32") / 255))[0]
+        expected = np.asarray(keras.ops.softmax(model(pixels(folder, entry))))[0]
         np.testing.assert_allclose(row, expected, atol=2e-5)
     assert reference["runtime"] == f"Keras {keras.version()}"
     assert reference["max_abs_diff"] < 1e-3
 
 
-def test_artifacts_answer_as_on_this_machine(written):
+def test_the_correct_outputs_of_artifacts_are_those_of_litert_here(written):
     folder, described = written
     for model in described["models"][1:]:
-        interpreter = Interpreter(str(folder / model["file"]))
-        interpreter.allocate_tensors()
-        (given,), (made,) = interpreter.get_input_details(), interpreter.get_output_details()
-        assert model["input"]["shape"] == given["shape"].tolist() and model["input"]["pixels"]
-        rows = []
-        for entry in described["images"]:
-            interpreter.set_tensor(given["index"], pixels(folder, entry).astype("float32"))
-            interpreter.invoke()
-            rows.append(interpreter.get_tensor(made["index"])[0])
+        given, made = model["input"], model["output"]
+        assert (given["shape"], given["dtype"], given["range"]) == ([1, 8, 8, 1], "float32", [0, 255])
+        assert (made["shape"], made["dtype"], made["scale"]) == ([1, 10], "float32", None)
+        rows = [run(folder / model["file"], pixels(folder, entry)) for entry in described["images"]]
         np.testing.assert_allclose(model["reference"]["outputs"], rows, atol=1e-5)
-        # Far from what another model answers.
+        # Far from what another model computes.
         assert 0 < model["reference"]["max_abs_diff"] < 0.3 * np.abs(rows).max()
+
+
+def test_metrics_are_those_of_the_whole_test_part(written):
+    folder, described = written
+    digits = load_dataset("digits", "test")  # which has fewer images than metrics are taken from
+    for model in described["models"][1:]:
+        found = [np.argmax(run(folder / model["file"], digits[i]["image"][None])) for i in range(len(digits))]
+        assert model["metrics"] == {"accuracy": pytest.approx(np.mean(found == digits.labels))}
+
+
+def test_a_segmenter(tmp_path):
+    """Outputs of four axes, and images without labels of their own."""
+    image = keras.Input((8, 8, 1), name="image")
+    logits = keras.layers.Conv2D(11, 3, padding="same", name="scores")(image)
+    names = load_dataset("digits_segmentation", "test").class_names
+    said = {"task": "segmentation", "class_names": names, "data_set": "digits_segmentation"}
+    model = describe(keras.Model(image, logits), **said, input_range=(0, 255))
+    model.save(tmp_path / "model.keras")
+    hsvit_keras.to_tflite(model, tmp_path / "mobile.tflite", preset="float32", runtime=bundles.RUNTIME)
+    described = writing.write(request(tmp_path, tmp_path / "bundle", ("mobile.tflite",), images=2))
+    jsonschema.validate(described, SCHEMA)
+    assert described["task"]["metric"]["name"] == "mean_iou"
+    assert [entry["label"] for entry in described["images"]] == [None, None]
+    for written in described["models"]:
+        assert written["output"]["shape"] == [1, 8, 8, 11]
+        assert 0 < written["metrics"]["mean_iou"] < 1
+        for entry, row in zip(described["images"], written["reference"]["outputs"], strict=True):
+            expected = np.ravel(model(pixels(tmp_path / "bundle", entry)))
+            np.testing.assert_allclose(row, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_models_of_others_need_data_and_range(tiny_models, tmp_path, capsys):
+    options = [
+        f"--original={tiny_models / 'model.keras'}",
+        f"--mobile={tiny_models / 'float32.tflite'},{tiny_models / 'pixels.tflite'}",
+        f"--output={tmp_path / 'bundle'}",
+        "--images=3",
+    ]
+    with pytest.raises(InputError, match="does not say its data set: name it by --data"):
+        call(bundle, *options)
+    with pytest.raises(InputError, match="give those of black and white by --input_range"):
+        call(bundle, *options, "--data=digits")
+    call(bundle, *options, "--data=digits", f"--input_range={BLACK},{WHITE}")
+    described = json.loads((tmp_path / "bundle" / "bundle.json").read_text())
+    jsonschema.validate(described, SCHEMA)
+    ranges = [model["input"]["range"] for model in described["models"]]
+    assert ranges == [[BLACK, WHITE], [BLACK, WHITE], [0, 255]]
+    first, *others = (np.asarray(model["reference"]["outputs"]) for model in described["models"])
+    for outputs in others:  # logits, and the original's probabilities
+        np.testing.assert_allclose(keras.ops.softmax(outputs), first, atol=1e-5)
+    assert described["class_names"] == [] and described["images"][0]["label"] is None
+    assert [model["metrics"] for model in described["models"]] == [{}, {}, {}]
+    assert "model on digits, 3 images" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -118,41 +189,41 @@ def test_artifacts_answer_as_on_this_machine(written):
     [
         (
             {"mobile": ("newer.tflite",)},
-            ValueError,
+            InputError,
             r"newer.tflite.* on runtime 2.16: FULLY_CONNECTED version 12 ",
         ),
-        ({"mobile": ("model.keras",)}, ValueError, r"has to end in .tflite; received .*model.keras"),
-        ({"mobile": ("missing.tflite",)}, FileNotFoundError, r"no model file .*missing.tflite"),
-        ({"mobile": ("int8.tflite", "int8.tflite")}, ValueError, r"int8.tflite comes twice"),
-        ({"images": 400}, ValueError, r"images=400 are more than digits has, which is 355"),
+        ({"mobile": ("model.keras",)}, InputError, r"has to end in .tflite; received .*model.keras"),
+        ({"mobile": ("missing.tflite",)}, MissingFileError, r"no model file .*missing.tflite"),
+        ({"mobile": ("int8.tflite", "int8.tflite")}, InputError, r"int8.tflite comes twice"),
+        ({"images": 400}, InputError, r"images=400 are more than digits has, which is 355"),
     ],
 )
 def test_what_is_refused(models, tmp_path, changes, error, message):
     with pytest.raises(error, match=message):
-        bundle.write(request(models, tmp_path / "refused", **changes))
+        writing.write(request(models, tmp_path / "refused", **changes))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_only_a_bundle_is_replaced(models, tmp_path):
     kept = tmp_path / "thesis.txt"
     kept.write_text("years")
-    with pytest.raises(FileExistsError, match="is there already, and is no bundle"):
-        bundle.write(request(models, tmp_path))
+    with pytest.raises(FileError, match="is there already, and is no bundle"):
+        writing.write(request(models, tmp_path))
     assert kept.read_text() == "years"
     older = tmp_path / "older"
     older.mkdir()
     (older / "bundle.json").write_text("{}")
     (older / "old.tflite").write_text("")
-    bundle.write(request(models, older, mobile=("int8.tflite",), images=1))
+    writing.write(request(models, older, mobile=("int8.tflite",), images=1))
     assert sorted(file.name for file in older.iterdir()) == [
         "bundle.json", "images", "int8.tflite", "original.tflite",
     ]  # fmt: skip
 
 
 def test_a_bundle_for_no_apk(models, tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(writing, "_MOST_BYTES", 1000)
     with pytest.raises(
-        ValueError, match=r"the bundle has .* MB and an APK holds .*: leave out models or images"
+        InputError, match=r"the bundle has .* MB and an APK holds .*: leave out models or images"
     ):
-        bundle.write(request(models, tmp_path / "large", mobile=("int8.tflite",), images=1))
+        writing.write(request(models, tmp_path / "large", mobile=("int8.tflite",), images=1))
     assert list(tmp_path.iterdir()) == []

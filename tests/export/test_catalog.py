@@ -1,4 +1,4 @@
-"""docs/models.md tells what the models are now, and the command that writes it can be interrupted."""
+"""docs/models.md says what the models are now, and the command that writes it can be interrupted."""
 
 import json
 import pathlib
@@ -14,6 +14,9 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("the table is about mobile artifacts", allow_module_level=True)
 
 from export import catalog
+from export.cataloguing import models_table
+from hsvit_runtime.errors import InputError, MissingFileError
+from tests.command_line.in_process import call
 
 pytestmark = pytest.mark.tensorflow
 
@@ -26,7 +29,7 @@ QUICK = "levil"
 
 
 def slow_but(quick, names):
-    """Models of which some are quick."""
+    """Names as parameters, all but some of them marked slow."""
     return [name if name in quick else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
@@ -42,14 +45,14 @@ def test_every_model_stands_in_the_table():
 
 
 def test_the_table_says_what_the_numbers_say():
-    assert (DOCS / "models.md").read_text() == catalog.markdown(ROWS)
+    assert (DOCS / "models.md").read_text() == models_table.markdown(ROWS)
 
 
 def test_what_the_registry_knows():
     for name, row in ROWS.items():
         variant = registry._VARIANTS[name]
         known = {
-            **catalog.origin(variant.model_class),
+            **models_table.origin(variant.model_class),
             "input": list(variant.input_shape),
             "classes": variant.num_classes,
         }
@@ -63,9 +66,9 @@ def test_parameters(name):
 
 @pytest.mark.parametrize("name", slow_but([QUICK], sorted({QUICK, *smallest_of_each_class()})))
 def test_artifacts(name):
-    row, _ = catalog.facts(name)
+    row, _ = models_table.facts(name)
     assert row["macs"] == ROWS[name]["macs"]
-    for preset in catalog.PRESETS:
+    for preset in models_table.PRESETS:
         expected = ROWS[name][preset]
         assert row[preset]["partitions"] == expected["partitions"]
         assert row[preset]["undelegated_ops"] == expected["undelegated_ops"]
@@ -74,7 +77,7 @@ def test_artifacts(name):
 
 def test_one_partition_or_the_reason_why_not():
     for name, row in ROWS.items():
-        for preset in catalog.PRESETS:
+        for preset in models_table.PRESETS:
             assert (row[preset]["partitions"] == 1) == (row[preset]["undelegated_ops"] == []), name
 
 
@@ -91,7 +94,7 @@ def artifact(partitions=1, ratio=1.0, left_out=()):
 def row(name, **artifacts):
     variant = registry._VARIANTS[name]
     return {
-        **catalog.origin(variant.model_class),
+        **models_table.origin(variant.model_class),
         "input": list(variant.input_shape),
         "classes": variant.num_classes,
         "parameters": 7,
@@ -104,111 +107,111 @@ def row(name, **artifacts):
 
 
 @pytest.fixture
-def looked_at(monkeypatch):
-    """Names in the order in which they are looked at; `"stop"` breaks off."""
+def examined(monkeypatch):
+    """Names in the order in which they are examined; `"stop"` breaks off."""
     names = []
 
-    def look_at(wanted, *, blocks, runs):
+    def examine(wanted, *, blocks, runs):
         for name in wanted:
             if "stop" in names:
                 raise KeyboardInterrupt
             names.append(name)
             yield name, row(name)
 
-    monkeypatch.setattr(catalog, "look_at", look_at)
+    monkeypatch.setattr(models_table, "examine", examine)
     return names
 
 
-def test_models_are_looked_at_in_the_order_asked_for_and_written_sorted(tmp_path, looked_at):
-    catalog.write(tmp_path / "m.md", ["vit", "hsvit_*", "vi?"])
-    assert looked_at == ["vit", "hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8", "hsvit_tiny", "vil", "vin", "vip"]
+def test_models_are_examined_in_the_order_asked_for_and_written_sorted(tmp_path, examined):
+    call(catalog, "--models=vit,hsvit_*,vi?", f"--output={tmp_path / 'm.md'}")
+    assert examined == ["vit", "hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8", "hsvit_tiny", "vil", "vin", "vip"]
     rows = json.loads((tmp_path / "m.json").read_text())
-    assert list(rows) == sorted(looked_at)
-    assert (tmp_path / "m.md").read_text() == catalog.markdown(rows)
+    assert list(rows) == sorted(examined)
+    assert (tmp_path / "m.md").read_text() == models_table.markdown(rows)
 
 
-def test_an_interrupted_run_goes_on(tmp_path, looked_at):
-    catalog.write(tmp_path / "m.md", ["vit"])
-    looked_at.append("stop")
+def test_an_interrupted_run_goes_on(tmp_path, examined):
+    models_table.write(tmp_path / "m.md", ["vit"])
+    examined.append("stop")
     with pytest.raises(KeyboardInterrupt):
-        catalog.write(tmp_path / "m.md", ["vip", "vin"])
-    looked_at.clear()
+        models_table.write(tmp_path / "m.md", ["vip", "vin"])
+    examined.clear()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "m.md"]
-    catalog.write(tmp_path / "m.md", ["vit", "vip", "vin"])
-    assert looked_at == ["vip", "vin"]
-    catalog.write(tmp_path / "m.md", ["vit"], again=True)
-    assert looked_at == ["vip", "vin", "vit"]
+    models_table.write(tmp_path / "m.md", ["vit", "vip", "vin"])
+    assert examined == ["vip", "vin"]
+    models_table.write(tmp_path / "m.md", ["vit"], again=True)
+    assert examined == ["vip", "vin", "vit"]
 
 
 def test_what_was_found_before_an_interruption_is_kept(tmp_path, monkeypatch):
-    def look_at(names, **_):
+    def examine(names, **_):
         yield "vit", row("vit")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(catalog, "look_at", look_at)
+    monkeypatch.setattr(models_table, "examine", examine)
     with pytest.raises(KeyboardInterrupt):
-        catalog.write(tmp_path / "m.md")
+        models_table.write(tmp_path / "m.md")
     assert list(json.loads((tmp_path / "m.json").read_text())) == ["vit"]
     assert not (tmp_path / "m.md").exists()
 
 
-def test_models_that_are_no_longer_registered_are_dropped(tmp_path, looked_at):
+def test_models_that_are_no_longer_registered_are_dropped(tmp_path, examined):
     (tmp_path / "m.json").write_text(json.dumps({"of_old": row("vit"), "vit": row("vit")}))
-    catalog.write(tmp_path / "m.md", ["vit"])
-    assert looked_at == []
+    models_table.write(tmp_path / "m.md", ["vit"])
+    assert examined == []
     assert "of_old" not in (tmp_path / "m.md").read_text()
 
 
-def test_wrong_options(tmp_path, looked_at):
-    with pytest.raises(ValueError, match=r"no model matches --models=vitt"):
-        catalog.write(tmp_path / "m.md", ["vit", "vitt"])
-    with pytest.raises(ValueError, match=r"end in \.md; received --output=.*m\.txt"):
-        catalog.write(tmp_path / "m.txt")
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
-        catalog.write(tmp_path / "nowhere" / "m.md")
+def test_wrong_options(tmp_path, examined):
+    with pytest.raises(InputError, match=r"no model matches --models=vitt"):
+        models_table.write(tmp_path / "m.md", ["vit", "vitt"])
+    with pytest.raises(InputError, match=r"end in \.md; received --output=.*m\.txt"):
+        models_table.write(tmp_path / "m.txt")
+    with pytest.raises(MissingFileError, match=r"there is no folder .*nowhere"):
+        models_table.write(tmp_path / "nowhere" / "m.md")
     (tmp_path / "m.json").write_text('{"vit": ')
-    with pytest.raises(ValueError, match=r"m\.json is damaged.*remove it"):
-        catalog.write(tmp_path / "m.md")
-    assert looked_at == []
+    with pytest.raises(InputError, match=r"m\.json is damaged.*remove it"):
+        models_table.write(tmp_path / "m.md")
+    assert examined == []
     assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
 
 
 def test_cells():
     """By hand, column by column."""
     rows = {"vit": row("vit", float32=artifact(ratio=12.34), dynamic=artifact(ratio=0.3014))}
-    (line,) = (line for line in catalog.markdown(rows).splitlines() if "`vit`" in line)
+    (line,) = (line for line in models_table.markdown(rows).splitlines() if "`vit`" in line)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells == [
         "`vit`", "32 x 32 x 3", "10", "7", "1,250.0 M", "1.23", "1.23", "1, 1", "12.3", "0.30"
     ]  # fmt: skip
 
 
-def test_what_is_left_out_is_told_below():
+def test_what_is_left_out_is_named_below():
     left = [{"op": "TILE", "count": 2, "reason": "XNNPACK has no such op"}]
-    text = catalog.markdown({"vit": row("vit", dynamic=artifact(3, left_out=left))})
+    text = models_table.markdown({"vit": row("vit", dynamic=artifact(3, left_out=left))})
     assert "| 1, 3 |" in text
     assert "- `vit`, `dynamic`: XNNPACK leaves out 2 TILE (XNNPACK has no such op)." in text
-    assert "leaves out" not in catalog.markdown({"vit": row("vit")})
+    assert "leaves out" not in models_table.markdown({"vit": row("vit")})
 
 
 def test_machines_are_named():
     other = {"cpu": "Another", "litert_version": "2.3", "threads": 1, "other_load_cores": None}
-    text = catalog.markdown({"vit": row("vit"), "vip": row("vip")})
+    text = models_table.markdown({"vit": row("vit"), "vip": row("vip")})
     assert "1 thread,\n  on A CPU, LiteRT 2.3, where other processes kept 0.5 CPU cores busy." in text
-    text = catalog.markdown({"vit": row("vit"), "vip": row("vip", device=other)})
+    text = models_table.markdown({"vit": row("vit"), "vip": row("vip", device=other)})
     assert "on A CPU, LiteRT 2.3; Another, LiteRT 2.3, where" in text
-    text = catalog.markdown({"vip": row("vip", device=other)})
+    text = models_table.markdown({"vip": row("vip", device=other)})
     assert "kept an unknown number of CPU cores busy" in text
 
 
 def test_a_model_against_itself(monkeypatch):
     """The whole way of a row: facts and latencies of one small model, which is its own reference."""
-    monkeypatch.setattr(catalog, "REFERENCE", "hsvit_tiny")
-    ((name, found),) = catalog.look_at(["hsvit_tiny"], blocks=3, runs=20)
+    monkeypatch.setattr(models_table, "REFERENCE", "hsvit_tiny")
+    ((name, found),) = models_table.examine(["hsvit_tiny"], blocks=3, runs=20)
     assert name == "hsvit_tiny"
     assert found["parameters"] == 54_522
     assert found["input"] == [32, 32, 1]
-    for preset in catalog.PRESETS:
+    for preset in models_table.PRESETS:
         assert set(found[preset]) == {"bytes", "partitions", "undelegated_ops", "latency_ratio"}
         assert 0.5 < found[preset]["latency_ratio"]["value"] < 2
     assert found["dynamic"]["bytes"] < 0.6 * found["float32"]["bytes"]
@@ -217,6 +220,6 @@ def test_a_model_against_itself(monkeypatch):
 
 def test_every_paper_has_a_link():
     for name in ONE_A_CLASS:
-        found = catalog.origin(registry._VARIANTS[name].model_class)
+        found = models_table.origin(registry._VARIANTS[name].model_class)
         assert found["link"].startswith("https://arxiv.org/abs/"), name
         assert found["paper"] and not found["paper"].endswith((",", "."))

@@ -12,6 +12,9 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from export import study
+from export.studying import study_artifacts
+from hsvit_runtime.errors import InputError
+from tests.command_line.in_process import call
 
 pytestmark = pytest.mark.tensorflow
 
@@ -21,13 +24,22 @@ def written(tmp_path):
     """A study of one model and two chains, as training.compression_study leaves it, in another order."""
     folder = tmp_path / "tiny"
     folder.mkdir()
-    model = hsvit_keras.HSViT(
-        (8, 8, 1), 10, filters=(8,), pool_strides=(2,), attention_groups=2, depth=1, hidden_dim=8, num_heads=2
+    keras.utils.set_random_seed(0)
+    sizes = {"filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8}
+    model = hsvit_keras.create_model(
+        "hsvit_tiny",
+        input_shape=(8, 8, 1),
+        **sizes,
+        num_heads=2,
+        mean=0.5,
+        std=0.25,
+        class_names=tuple("0123456789"),
+        data_set="digits",
     )
-    images = np.random.default_rng(0).random((64, 8, 8, 1), "float32")
+    images = np.random.default_rng(0).integers(0, 256, (64, 8, 8, 1)).astype("float32")
     models = {
         "small": hsvit_keras.slim(model, groups=1),
-        "int8 after training": hsvit_keras.calibrate(model, [(images - 0.5) / 0.25]),
+        "int8 after training": hsvit_keras.calibrate(model, [images]),
         "original": model,
     }
     rows = []
@@ -36,19 +48,19 @@ def written(tmp_path):
         rows.append(
             {"model": "tiny", "chain": chain, "accuracy": 0.5, "file": str(folder / f"{chain}.keras")}
         )
-    (folder / "config.json").write_text(json.dumps({"data": "digits", "mean": 0.5, "std": 0.25}))
     (tmp_path / "study.json").write_text(json.dumps({"rows": rows}))
     return tmp_path / "study.json"
 
 
-@pytest.mark.slow
-def test_a_study(written):
-    report = study.study(written, blocks=2, runs=2)
+def test_a_study(written, capsys):
+    call(study, f"--study={written}", "--blocks=2", "--runs=2")
+    report = json.loads((written.parent / "artifacts.json").read_text())
     found = [(row["chain"], row["preset"]) for row in report["rows"]]
     assert found == [
         ("original", "float32"), ("original", "float16"), ("original", "dynamic"),
         ("small", "float32"), ("small", "dynamic"), ("int8 after training", "int8"),
     ]  # fmt: skip
+    assert (report["task"]["name"], report["refused"]) == ("classification", [])
     first = report["rows"][0]
     assert first["ratio"] == {"value": 1.0, "low": 1.0, "high": 1.0}
     for row in report["rows"]:
@@ -59,30 +71,41 @@ def test_a_study(written):
         assert file.stat().st_size == row["bytes"]
         assert json.loads(file.with_suffix(".json").read_text())["parity"]["samples"] == 355
     assert report["device"]["cpu"]
-    assert json.loads((written.parent / "artifacts.json").read_text()) == report
-    lines = study.table(report["rows"]).splitlines()
+    shown = study_artifacts.table(report)
+    assert shown in capsys.readouterr().out
+    lines = shown.splitlines()
     assert len(lines) == 1 + 6 and "int8 after training" in lines[-1] and "1.00 [1.00, 1.00]" in lines[1]
 
 
-@pytest.mark.parametrize("content", ["no json", "[]", '{"rows": [{"chain": "original"}]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no json",
+        "[]",
+        '{"rows": []}',
+        '{"rows": [{"chain": "original"}]}',
+        '{"rows": [{"model": "m", "chain": "c"}]}',
+    ],
+)
 def test_what_is_no_study(tmp_path, content):
     (tmp_path / "study.json").write_text(content)
     with pytest.raises(ValueError, match=r"study\.json is no study of training\.compression_study"):
-        study.study(tmp_path / "study.json")
+        study_artifacts.study(tmp_path / "study.json")
+    assert not (tmp_path / "artifacts").exists()
 
 
 def test_a_refused_artifact_is_named_and_the_others_are_made(written, monkeypatch):
     refuses = {"dynamic"}
 
-    def export(request, preset):
+    def to_tflite(model, file, preset, samples):
         if preset in refuses:
-            raise ValueError("answers differently")
-        return {"parity": {"top1_agreement": 1.0}, "bytes": 1}
+            raise InputError("computes something else")
+        return {"parity": {"top1_agreement": 1.0}, "bytes": 1, "description": {"task": "classification"}}
 
-    monkeypatch.setattr(study.tflite, "export", export)
+    monkeypatch.setattr(study_artifacts, "to_tflite", to_tflite)
     (original,) = (row for row in json.loads(written.read_text())["rows"] if row["chain"] == "original")
-    made = list(study._artifacts(original, written, None))
-    assert [one.get("reason") for one in made] == [None, None, "answers differently"]
+    made = list(study_artifacts._artifacts(original, written, None))
+    assert [one.get("reason") for one in made] == [None, None, "computes something else"]
     refuses.add("float32")  # which all others are timed against
-    with pytest.raises(ValueError, match="answers differently"):
-        list(study._artifacts(original, written, None))
+    with pytest.raises(InputError, match="computes something else"):
+        list(study_artifacts._artifacts(original, written, None))

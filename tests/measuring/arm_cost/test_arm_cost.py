@@ -3,24 +3,25 @@
 import json
 import pathlib
 import subprocess
-import sys
 
 import pytest
+from absl import flags
 
+from export import arm_cost as command
+from hsvit_runtime.errors import InputError
 from measuring import arm_cost
-from measuring.arm_cost import __main__ as command
-from measuring.arm_cost import counting, emulation, toolchain
+from measuring.arm_cost import counting, emulation, table, toolchain
+from tests.command_line.in_process import call
 
-ROOT = pathlib.Path(__file__).parents[3]
 HERE = pathlib.Path(__file__).parent
 MISSING = toolchain.missing_packages()
 needs_tools = pytest.mark.skipif(bool(MISSING), reason=f"needs Debian packages: {' '.join(MISSING)}")
 
 
 # ---- without an emulator ---------------------------------------------------------------------------
-def test_steps_are_counts_between_marks_without_what_a_mark_costs():
+def test_instructions_between_marks_are_without_those_of_a_mark():
     text = "dot other \n10 100 \n10 107 \n15 150 \n20 194 \n"
-    assert emulation._steps(text) == [{"dot": 5, "other": 36}, {"dot": 5, "other": 37}]
+    assert emulation._instructions_between_marks(text) == [{"dot": 5, "other": 36}, {"dot": 5, "other": 37}]
 
 
 def test_a_core_shows_what_its_emulated_processor_has():
@@ -45,9 +46,9 @@ def test_the_files_that_a_program_finds(tmp_path):
 @pytest.mark.parametrize(
     ("content", "core", "error", "message"),
     [
-        (b"\0\0\0\0TFL3", "cortex-a1", ValueError, r"core='cortex-a1' is unknown; known are cortex-a72, "),
-        (b"no flatbuffer", "cortex-a76", ValueError, r"model is no \.tflite file"),
-        (b"", "cortex-a76", ValueError, r"model is empty"),
+        (b"\0\0\0\0TFL3", "cortex-a1", InputError, r"core='cortex-a1' is unknown; known are cortex-a72, "),
+        (b"no flatbuffer", "cortex-a76", InputError, r"model is no \.tflite file"),
+        (b"", "cortex-a76", InputError, r"model is empty"),
         (None, "cortex-a76", FileNotFoundError, r"No such file.*model"),
     ],
 )
@@ -90,7 +91,7 @@ def test_models_are_compared_with_the_first(tmp_path):
     assert (first["instructions"], first["spread"], first["ratio"]) == (4002, 2, 1.0)
     assert second["ratio"] == 2002 / 4002
     assert sum(second["by_kind"].values()) == second["instructions"]
-    header, *lines, note = command.table(report).splitlines()
+    header, *lines, note = table.table(report).splitlines()
     assert header.split() == ["model", "instructions", "ratio", "fma", "other"]
     assert [line.split() for line in lines] == [
         ["four", "4,002", "1.000", "4,000", "2"],
@@ -109,7 +110,7 @@ def test_kinds_of_a_program_whose_instructions_are_known(tmp_path):
     subprocess.run(
         ["qemu-aarch64", "-cpu", "max", "-plugin", f"{counter},out={out}", str(program)], check=True
     )
-    (step,) = emulation._steps(out.read_text())
+    (step,) = emulation._instructions_between_marks(out.read_text())
     expected = {"dot": 6, "mmla": 3, "fma": 10, "long_multiply": 8, "load_store": 7, "simd": 6, "sve": 2}
     assert step == {**expected, "other": 2 + 1 + 4 * 2}
 
@@ -196,15 +197,15 @@ def test_quantized_hsvit_takes_a_third_of_the_instructions(tmp_path, cache, vari
     import numpy as np
 
     import hsvit_keras
-    from export import tflite
     from hsvit_keras.artifacts.lowering import lower
+    from hsvit_keras.artifacts.tflite_conversion import convert
 
     keras.utils.set_random_seed(0)
     model = hsvit_keras.create_model(variant, input_shape=(32, 32, 3), num_classes=10)
     images = np.random.default_rng(0).normal(size=(8, 32, 32, 3)).astype("float32")
     ranged = hsvit_keras.calibrate(model, [images])
     for preset in ("float32", "int8", "dynamic"):
-        content = tflite.convert(lower(ranged if preset == "int8" else model), preset)
+        content = convert(lower(ranged if preset == "int8" else model), preset)
         (tmp_path / f"{preset}.tflite").write_bytes(content)
     paths = [tmp_path / f"{preset}.tflite" for preset in ("float32", "int8", "dynamic")]
     _, int8, dynamic = counting.compare(paths, "cortex-a76", cache=cache)["models"]
@@ -220,11 +221,11 @@ def test_models_that_do_not_run(tmp_path, cache):
 
     path = tmp_path / "model.tflite"
     path.write_bytes(b"\x1c\0\0\0TFL3" + b"\0" * 8)
-    with pytest.raises(ValueError, match=r"does not run on cortex-a76: .*; LiteRT cannot read the model$"):
+    with pytest.raises(InputError, match=r"does not run on cortex-a76: .*; LiteRT cannot read the model$"):
         arm_cost.instructions(path, cache=cache)
     path.write_bytes(convert(lambda x: x + 1.0, (None, 4), False))
     with pytest.raises(
-        ValueError, match=r"cortex-a76: an input .* open size: export the model with a batch of 1"
+        InputError, match=r"cortex-a76: an input .* open size: export the model with a batch of 1"
     ):
         arm_cost.instructions(path, cache=cache)
 
@@ -241,16 +242,15 @@ def test_a_wheel_of_another_hash_is_refused(tmp_path, monkeypatch):
 @needs_tools
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_command(convolutions, cache, tmp_path):
+def test_command(convolutions, cache, tmp_path, capsys):
     models = [str(convolutions / f"{name}.tflite") for name in ("float32", "int8")]
-    toolchain.prepare(cache)  # of which it would tell
-    line = [sys.executable, "-m", "export.arm_cost", models[0], f"--others={models[1]}", f"--cache={cache}"]
-    done = subprocess.run(
-        [*line, f"--output={tmp_path}/costs.json"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    options = [models[0], f"--others={models[1]}", f"--cache={cache}", f"--output={tmp_path}/costs.json"]
+    call(command, *options)
     report = json.loads((tmp_path / "costs.json").read_text())
     assert [model["name"] for model in report["models"]] == ["float32.tflite", "int8.tflite"]
-    assert done.stdout == command.table(report) + "\n"
-    done = subprocess.run([*line, "--core=cortex-a1"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert capsys.readouterr().out == table.table(report) + "\n"
+
+
+def test_an_unknown_core_is_refused_by_its_flag():
+    with pytest.raises(flags.IllegalFlagValueError, match="--core=cortex-a1"):
+        call(command, "model.tflite", "--core=cortex-a1")
