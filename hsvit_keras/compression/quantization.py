@@ -240,7 +240,7 @@ def _observe(model, ranges, batches):
     """
     graph = Graph(model)
     limits = [limit for layer in ranges for limit in layer.limits(_all_values(graph.arguments(layer)))]
-    limits_model = keras.Model(model.inputs, limits)
+    limits_model = keras.Model(model.input, limits)
     observed = []
     for batch in batches:
         images = batch[0] if isinstance(batch, tuple | list) else batch

@@ -29,9 +29,9 @@ BLOCKS = [
     for rows, columns in ((1, 4), (4, 1), (2, 2), (5, 6))
     for sparsity in (0.3, 0.5, 0.8)
 ]
-# tensorflow-model-optimization supports blocks only in matrices. If blocks at an edge lack more than one row or
-# column, it pads in front when pooling but at the end when masking, so that its scores and masks do not match;
-# the sizes here avoid that.
+# tensorflow-model-optimization supports blocks only in matrices. If blocks at an edge lack more than one row
+# or column, it pads in front when pooling but at the end when masking, so that its scores and masks do not
+# match; the sizes here avoid that.
 MASKS = [
     *(("convolution", *case) for case in WEIGHTS + M_OF_N),
     *(("dense", *case) for case in WEIGHTS + M_OF_N + BLOCKS),

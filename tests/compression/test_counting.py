@@ -28,12 +28,12 @@ GROUP_DENSE = "bngi,gio->bngo"
         (layers.MaxPooling2D(), (4, 4, 3), 0),
     ],
 )
-def test_layers_are_counted_as_by_hand(layer, input_shape, expected):
+def test_layers(layer, input_shape, expected):
     assert count_multiply_adds(keras.Sequential([keras.Input(input_shape), layer])) == expected
 
 
-def test_sizes_that_keras_does_not_know_are_found():
-    """An EinsumDense layer gives out `None` tokens; what reads them is counted nonetheless."""
+def test_sizes_that_are_unknown_in_the_graph():
+    """The output of an EinsumDense layer has `None` tokens; layers that read it are counted all the same."""
     model = keras.Sequential(
         [
             keras.Input((9, 4, 5)),
@@ -44,19 +44,19 @@ def test_sizes_that_keras_does_not_know_are_found():
     assert count_multiply_adds(model) == 9 * 4 * (5 * 6 + 6 * 3)
 
 
-def attention(tokens, read=None):
+def attention(tokens, reader=None):
     x = keras.Input((tokens, 4, 8))
     q, k, v = (layers.EinsumDense(GROUP_DENSE, (None, 4, 8), name=name)(x) for name in "qkv")
     mixed = SoftmaxAttention(2)(q, k, v)
-    return keras.Model(x, read(mixed) if read else mixed)
+    return keras.Model(x, reader(mixed) if reader else mixed)
 
 
-def test_attention_is_all_queries_by_all_keys_twice():
+def test_attention_counts_all_queries_by_all_keys_twice():
     projections = 3 * 9 * 4 * 8 * 8
     assert count_multiply_adds(attention(9)) == projections + 2 * 9 * 9 * 4 * 8
 
 
-def test_a_class_token_needs_one_query():
+def test_a_class_token_counts_one_query():
     projections = (2 * 9 + 1) * 4 * 8 * 8
     assert count_multiply_adds(attention(9, FirstToken())) == projections + 2 * 9 * 4 * 8
 
@@ -68,13 +68,13 @@ def test_a_layer_called_twice_counts_twice_and_a_model_within_the_model_counts()
     assert count_multiply_adds(model) == 2 * 5 * 5 + 5 * 3
 
 
-def test_layers_of_layers_are_looked_into():
+def test_layers_inside_of_layers_count():
     tokens = keras.Input((6, 8))
     model = keras.Model(tokens, layers.MultiHeadAttention(2, 4)(tokens, tokens))
     assert count_multiply_adds(model) == 4 * 6 * 8 * 8 + 2 * 6 * 6 * 8
 
 
-def test_counting_leaves_no_trace():
+def test_counting_does_not_modify_the_model():
     model = small_model("hsvit_tiny")
     before = [len(layer._inbound_nodes) for layer in model._flatten_layers()]
     first = count_multiply_adds(model)
@@ -82,7 +82,7 @@ def test_counting_leaves_no_trace():
     assert count_multiply_adds(model) == first
 
 
-def test_quantized_models_compute_as_much():
+def test_quantization_does_not_change_the_count():
     model = small_model("hsvit_tiny")
     assert count_multiply_adds(quantize_aware(model)) == count_multiply_adds(model)
 

@@ -1,4 +1,4 @@
-"""What a model says of itself survives every pass, and every file."""
+"""The description of a model is kept by every pass and in saved files."""
 
 import keras
 import numpy as np
@@ -30,13 +30,13 @@ def pruned(model):
 
 
 PASSES = {
-    "nothing": lambda model: model,
+    "unchanged": lambda model: model,
     "folded": hsvit_keras.fold_batch_norm,
     "normalization folded": fold_normalization,
-    "in half precision": lambda model: with_dtype(model, "mixed_bfloat16"),
+    "half precision": lambda model: with_dtype(model, "mixed_bfloat16"),
     "slimmed": lambda model: hsvit_keras.slim(model, groups=2),
     "quantized": hsvit_keras.quantize_aware,
-    "quantized and back": lambda model: hsvit_keras.remove_quantization(hsvit_keras.quantize_aware(model)),
+    "quantization removed": lambda model: hsvit_keras.remove_quantization(hsvit_keras.quantize_aware(model)),
     "pruned": pruned,
 }
 
@@ -46,11 +46,11 @@ def test_passes(name, model):
     assert description_of(PASSES[name](model)) == DESCRIPTION
 
 
-def test_the_head_of_shards_has_it(model):
-    """The head gives the classes; the parts take the pixels."""
+def test_the_head_of_shards_has_the_description(model):
+    """The outputs of the head are the classes; the inputs of the parts are pixels."""
     parts, head = hsvit_keras.shard(model, 2)
-    told = description_of(head)
-    assert (told.task, told.class_names, told.data_set) == ("classification", NAMES, "zoo")
+    found = description_of(head)
+    assert (found.task, found.class_names, found.data_set) == ("classification", NAMES, "zoo")
     pixels = np.random.default_rng(0).integers(0, 256, (2, *model.input_shape[1:])).astype("float32")
     tokens = keras.ops.concatenate([part(pixels, training=False) for part in parts], axis=1)
     np.testing.assert_allclose(
@@ -60,7 +60,7 @@ def test_the_head_of_shards_has_it(model):
     )
 
 
-@pytest.mark.parametrize("name", ["nothing", "slimmed", "quantized"])
-def test_files(name, model, tmp_path):
+@pytest.mark.parametrize("name", ["unchanged", "slimmed", "quantized"])
+def test_saved_files(name, model, tmp_path):
     PASSES[name](model).save(tmp_path / "model.keras")
     assert description_of(keras.models.load_model(tmp_path / "model.keras")) == DESCRIPTION

@@ -1,4 +1,4 @@
-"""The normalization of pixels folded into the convolutions that read it: same outputs, fewer layers."""
+"""Folding the normalization of pixels into the convolutions that read it keeps the outputs."""
 
 import keras
 import numpy as np
@@ -13,7 +13,7 @@ SCALE, OFFSET = (0.01, 0.02, 0.03), (-1.5, 0.5, -1.0)
 
 
 def normalized(scale=SCALE, offset=OFFSET):
-    """An image and its normalization."""
+    """An input image and the normalized image."""
     image = keras.Input(PIXELS.shape[1:])
     return image, layers.Rescaling(scale, offset, name="normalization")(image)
 
@@ -23,7 +23,7 @@ def outputs(model):
     return np.concatenate([np.reshape(keras.ops.convert_to_numpy(output), (4, -1)) for output in found], -1)
 
 
-def kinds(model):
+def classes(model):
     return [type(layer) for layer in model.layers]
 
 
@@ -32,34 +32,34 @@ READERS = {
     "strided patches": [layers.Conv2D(5, 3, strides=3, bias_initializer="random_normal")],
     "padded": [layers.Conv2D(5, 3, padding="same", bias_initializer="random_normal")],
     "dilated and padded": [layers.Conv2D(5, 3, padding="same", dilation_rate=2)],
-    "behind zeros": [layers.ZeroPadding2D(2), layers.Conv2D(5, 4, strides=2, activation="relu")],
-    "behind zeros twice": [layers.ZeroPadding2D(1), layers.ZeroPadding2D(1), layers.Conv2D(5, 3)],
+    "zero padding": [layers.ZeroPadding2D(2), layers.Conv2D(5, 4, strides=2, activation="relu")],
+    "zero padding twice": [layers.ZeroPadding2D(1), layers.ZeroPadding2D(1), layers.Conv2D(5, 3)],
 }
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1 / 127.5, -1.0), (SCALE, OFFSET), (SCALE, 0.0)])
 @pytest.mark.parametrize("name", READERS)
 def test_folds(name, scale, offset):
-    """Convolutions without padding take all of it; others leave the offset in front, if there is one."""
+    """With padding only the scale is folded; if there is an offset, a `Shift` adds it."""
     image, x = normalized(scale, offset)
     for layer in READERS[name]:
         x = type(layer).from_config(layer.get_config())(x)
     model = keras.Model(image, layers.Flatten()(x))
     folded = fold_normalization(model)
     np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
-    assert layers.Rescaling not in kinds(folded)
+    assert layers.Rescaling not in classes(folded)
     pads = name not in ("without padding", "strided patches")
-    assert kinds(folded).count(Shift) == (pads and np.any(offset))
+    assert classes(folded).count(Shift) == (pads and np.any(offset))
 
 
 def test_several_convolutions_that_read_it():
-    """One is padded and one is not: both read pixels less their mean."""
+    """If one of them is padded, all read pixels minus their mean."""
     image, x = normalized()
     maps = [layers.Conv2D(4, 3, padding="same")(x), layers.Conv2D(2, 5)(x)]
     model = keras.Model(image, maps)
     folded = fold_normalization(model)
     np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
-    assert layers.Rescaling not in kinds(folded)
+    assert layers.Rescaling not in classes(folded)
     (shift,) = [layer for layer in folded.layers if isinstance(layer, Shift)]
     np.testing.assert_allclose(shift.offset, np.divide(OFFSET, SCALE))
 
@@ -100,12 +100,12 @@ KEPT = [another_reader, another_reader_of_the_padded, an_output, groups, depthwi
 
 
 @pytest.mark.parametrize("make", KEPT)
-def test_keeps_what_others_read(make):
+def test_kept_where_other_layers_read_it(make):
     model = make()
     assert fold_normalization(model) is model
 
 
-def test_leaves_the_original_alone():
+def test_the_original_is_not_modified():
     image, x = normalized()
     model = keras.Model(image, layers.Conv2D(4, 3)(x))
     before, weights = outputs(model), model.get_weights()

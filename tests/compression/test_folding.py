@@ -1,4 +1,4 @@
-"""Folding keeps the answers, and only folds what it may."""
+"""Folding batch normalization keeps the outputs, and is done only where that is possible."""
 
 import keras
 import numpy as np
@@ -13,14 +13,14 @@ IMAGES = RNG.normal(size=(4, 12, 12, 3)).astype("float32")
 
 
 def with_random_statistics(model):
-    """As if it were trained: gains, offsets, means and variances far from their initial values."""
+    """Sets gains, offsets, means and variances to random values, as after training."""
     for layer in model.layers:
         if isinstance(layer, layers.BatchNormalization):
             layer.set_weights([RNG.uniform(0.5, 2, weight.shape) for weight in layer.get_weights()])
     return model
 
 
-def answers(model):
+def outputs(model):
     return keras.ops.convert_to_numpy(model(IMAGES, training=False))
 
 
@@ -29,14 +29,12 @@ def norms(model):
 
 
 def chain(*stack):
-    """A Functional model of layers one behind the other."""
+    """A Functional model of layers in a row."""
     inputs = x = keras.Input(IMAGES.shape[1:])
     for layer in stack:
         x = layer(x)
     return with_random_statistics(keras.Model(inputs, x))
 
-
-BATCH_NORM = {"name": "norm"}
 
 FOLDED = {
     "convolution": [layers.Conv2D(8, 3, use_bias=False)],
@@ -61,17 +59,17 @@ def test_folds(name, settings):
     model = chain(*stack, layers.BatchNormalization(epsilon=0.01, **settings), layers.ReLU(name="relu"))
     folded = hsvit_keras.fold_batch_norm(model)
     assert norms(folded) == []
-    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
     assert [layer.name for layer in folded.layers] == [
         layer.name for layer in model.layers if not isinstance(layer, layers.BatchNormalization)
     ]
 
 
-def test_folds_what_the_model_gives_out():
+def test_folds_a_normalization_that_is_an_output():
     model = chain(layers.Conv2D(4, 3), layers.BatchNormalization())
     folded = hsvit_keras.fold_batch_norm(model)
     assert norms(folded) == []
-    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
 
 
 def test_sequential():
@@ -80,16 +78,16 @@ def test_sequential():
     )
     folded = hsvit_keras.fold_batch_norm(model)
     assert norms(folded) == []
-    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
 
 
-def branching():
+def two_readers():
     inputs = keras.Input((12, 12, 3))
     maps = layers.Conv2D(4, 3)(inputs)
     return keras.Model(inputs, layers.Add()([layers.BatchNormalization()(maps), maps]))
 
 
-def both_given_out():
+def two_readers_with_activation():
     inputs = keras.Input((12, 12, 3))
     maps = layers.Conv2D(4, 3)(inputs)
     return keras.Model(inputs, layers.Concatenate()([layers.BatchNormalization()(maps), layers.ReLU()(maps)]))
@@ -108,14 +106,12 @@ def shared_norm():
 
 
 KEPT = {
-    "behind an activation": lambda: chain(
-        layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization()
-    ),
-    "behind pooling": lambda: chain(layers.Conv2D(4, 3), layers.MaxPooling2D(), layers.BatchNormalization()),
-    "in front": lambda: chain(layers.BatchNormalization(), layers.Conv2D(4, 3)),
-    "of rows": lambda: chain(layers.Conv2D(4, 3), layers.BatchNormalization(axis=1)),
-    "branching": branching,
-    "both read": both_given_out,
+    "after an activation": lambda: chain(layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization()),
+    "after pooling": lambda: chain(layers.Conv2D(4, 3), layers.MaxPooling2D(), layers.BatchNormalization()),
+    "before the convolution": lambda: chain(layers.BatchNormalization(), layers.Conv2D(4, 3)),
+    "axis of rows": lambda: chain(layers.Conv2D(4, 3), layers.BatchNormalization(axis=1)),
+    "two readers": two_readers,
+    "two readers with activation": two_readers_with_activation,
     "shared convolution": shared_convolution,
     "shared norm": shared_norm,
 }
@@ -126,7 +122,7 @@ def test_keeps_what_cannot_be_folded(name):
     model = with_random_statistics(KEPT[name]())
     folded = hsvit_keras.fold_batch_norm(model)
     assert len(norms(folded)) == len(norms(model)) == 1
-    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-5, atol=1e-5)
 
 
 def test_a_sequential_model_without_input_is_refused():
@@ -134,23 +130,23 @@ def test_a_sequential_model_without_input_is_refused():
         hsvit_keras.fold_batch_norm(keras.Sequential([layers.Dense(3)], name="early"))
 
 
-def test_bare_operations_stay():
+def test_operations_without_a_layer_are_kept():
     inputs = keras.Input((12, 12, 3))
     maps = layers.BatchNormalization()(layers.Conv2D(3, 3, padding="same")(inputs / 2.0)) + inputs
     model = with_random_statistics(keras.Model(inputs, keras.ops.relu(maps)))
     folded = hsvit_keras.fold_batch_norm(model)
     assert norms(folded) == []
-    np.testing.assert_allclose(answers(folded), answers(model), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
 
 
-def test_leaves_the_original_alone():
+def test_the_original_is_not_modified():
     model = chain(layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU())
-    before, weights = answers(model), model.get_weights()
+    before, weights = outputs(model), model.get_weights()
     hsvit_keras.fold_batch_norm(model)
-    np.testing.assert_array_equal(answers(model), before)
+    np.testing.assert_array_equal(outputs(model), before)
     for old, new in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
-    assert model.layers[1].output is not None  # a layer that was called twice has no one output
+    assert model.layers[1].output is not None  # fails if the layer was called a second time
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -159,8 +155,8 @@ def test_every_model(name):
     images = RNG.normal(size=(2, *model.input_shape[1:])).astype("float32")
     expected = keras.ops.convert_to_numpy(model(images, training=False))
     folded = hsvit_keras.fold_batch_norm(model)
-    answers = keras.ops.convert_to_numpy(folded(images, training=False))
-    np.testing.assert_allclose(answers, expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
+    folded_outputs = keras.ops.convert_to_numpy(folded(images, training=False))
+    np.testing.assert_allclose(folded_outputs, expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
     if name.startswith("hsvit"):
         assert norms(folded) == []
 

@@ -1,4 +1,4 @@
-"""Quantization-aware graphs: where ranges stand, what is rounded, and that float models come back."""
+"""Quantization-aware models: which outputs have ranges, what is rounded, and how it is removed again."""
 
 import dataclasses
 
@@ -16,6 +16,7 @@ from hsvit_keras.compression.quantized_layers import (
 )
 from hsvit_keras.compression.ranges import ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
+from tests.models.running import ON_JAX, outputs, without_tracing
 from tests.models.small import each_kind, grown_model, small_model
 
 
@@ -23,30 +24,25 @@ def images(model, count=8, seed=0):
     return np.random.default_rng(seed).normal(size=(count, *model.input_shape[1:])).astype("float32")
 
 
-def answers(model, inputs):
-    """JAX compiles each operation apart, which takes longer than the whole model at once."""
-    on_jax = keras.backend.backend() == "jax"
-    return np.asarray(model.predict_on_batch(inputs) if on_jax else model(inputs, training=False))
-
-
 def cosine(one, other):
     return float(np.sum(one * other) / np.linalg.norm(one) / np.linalg.norm(other))
 
 
 def ranges(model):
+    """From the name of each layer with a range to whether the range is symmetric."""
     return {layer.name.removesuffix("_range"): layer.symmetric for layer in ranges_of(model)}
 
 
-# ---- where ranges stand ------------------------------------------------------------------------------
+# ---- which outputs have ranges ----------------------------------------------------------------------
 def test_the_ranges_of_hsvit():
-    """Convolutions with their ReLU, projections, residual adds; keys and values are symmetric."""
+    """Of convolutions with their ReLU, projections and residual adds; keys and values are symmetric."""
     model = hsvit_keras.HSViT(
         (8, 8, 1), 5, filters=(4,), pool_strides=(2,), attention_groups=2, depth=1, hidden_dim=8, num_heads=2
     )
     assert ranges(quantize_aware(model)) == {
         "image": False,
-        "stage0_relu0": False,  # within the convolution, as is its batch normalization
-        "stage0_relu1": False,  # pooling, reshape and transpose keep it
+        "stage0_relu0": False,  # computed within the convolution, as batch normalization is
+        "stage0_relu1": False,  # pooling, reshape and transpose have the same range
         "embedding_relu": False,
         "class_token": False,
         "position_embedding": False,  # the residual stream
@@ -63,8 +59,8 @@ def test_the_ranges_of_hsvit():
     }
 
 
-def test_a_relu_that_is_not_alone_stays_apart():
-    """The convolution's own output is read elsewhere, so it needs a range itself."""
+def test_a_convolution_with_two_readers_is_not_fused_with_its_relu():
+    """Its output before the ReLU is read, too, so it needs a range of its own."""
     image = keras.Input((4, 4, 2))
     maps = layers.Conv2D(2, 1, name="conv")(image)
     relu = layers.ReLU(name="relu")(maps)
@@ -73,7 +69,7 @@ def test_a_relu_that_is_not_alone_stays_apart():
 
 
 @pytest.mark.parametrize(
-    "relu, within",
+    "activation, is_fused",
     [
         (layers.ReLU(), True),
         (layers.ReLU(6), True),
@@ -83,12 +79,12 @@ def test_a_relu_that_is_not_alone_stays_apart():
         (layers.Activation("gelu"), False),
     ],
 )
-def test_what_a_convolution_computes_itself(relu, within):
-    model = keras.Sequential([keras.Input((4, 4, 2)), layers.Conv2D(2, 1, name="conv"), relu])
-    assert ("conv" in ranges(quantize_aware(model))) == (not within)
+def test_activations_that_are_fused_with_a_convolution(activation, is_fused):
+    model = keras.Sequential([keras.Input((4, 4, 2)), layers.Conv2D(2, 1, name="conv"), activation])
+    assert ("conv" in ranges(quantize_aware(model))) == (not is_fused)
 
 
-def test_an_activation_within_a_layer_becomes_a_layer_unless_integers_have_it():
+def test_activations_of_layers_become_layers_unless_they_can_be_fused():
     model = keras.Sequential(
         [
             keras.Input((3,)),
@@ -105,13 +101,13 @@ def test_an_activation_within_a_layer_becomes_a_layer_unless_integers_have_it():
     assert quantized.layers[1].name.endswith("_range")
     given = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
     np.testing.assert_allclose(
-        answers(remove_quantization(quantized), given), answers(model, given), atol=1e-6
+        outputs(remove_quantization(quantized), given), outputs(model, given), atol=1e-6
     )
 
 
-# ---- rounded weights ----------------------------------------------------------------------------------
+# ---- rounded weights --------------------------------------------------------------------------------
 def rounded(kernel, axes):
-    """A scale for each output channel: its largest magnitude is 127."""
+    """The kernel rounded with a scale for each output channel, where the largest magnitude is 127."""
     scale = np.abs(kernel).max(axis=axes, keepdims=True) / 127
     return np.round(kernel / scale) * scale
 
@@ -134,23 +130,23 @@ def test_kernels_are_rounded_for_each_output_channel(kind):
     quantized = quantize_aware(model)
     kernel, bias = model.get_weights()
     bias = np.random.default_rng(0).normal(size=bias.shape).astype("float32")
-    (stand_in,) = (layer for layer in quantized.layers if isinstance(layer, RoundedKernel))
-    stand_in.set_weights([kernel, bias])
+    (quantized_layer,) = (layer for layer in quantized.layers if isinstance(layer, RoundedKernel))
+    quantized_layer.set_weights([kernel, bias])
     model.set_weights([rounded(kernel, axes), bias])
-    np.testing.assert_allclose(answers(quantized, images(model)), answers(model, images(model)), atol=2e-6)
-    np.testing.assert_array_equal(stand_in.get_weights()[0], kernel)  # what is trained is not rounded
+    np.testing.assert_allclose(outputs(quantized, images(model)), outputs(model, images(model)), atol=2e-6)
+    np.testing.assert_array_equal(quantized_layer.get_weights()[0], kernel)  # the variable is not rounded
 
 
-def test_a_channel_of_zeros_stays_one():
+def test_a_channel_of_zeros_is_not_changed():
     quantized = quantize_aware(
         keras.Sequential([keras.Input((3,)), layers.Dense(2, kernel_initializer="zeros")])
     )
-    assert answers(quantized, np.ones((1, 3), "float32")).tolist() == [[0, 0]]
+    assert outputs(quantized, np.ones((1, 3), "float32")).tolist() == [[0, 0]]
 
 
-def test_gradients_pass_the_rounding_of_weights():
-    """A step of SGD is that of a float layer with the rounded kernel."""
-    given, goal = np.random.default_rng(0).normal(size=(2, 8, 3)).astype("float32")
+def test_gradients_ignore_the_rounding_of_weights():
+    """A step of SGD equals that of a float layer with the rounded kernel."""
+    given, targets = np.random.default_rng(0).normal(size=(2, 8, 3)).astype("float32")
     model = keras.Sequential([keras.Input((3,)), layers.Dense(3)])
     quantized = quantize_aware(model)
     kernel, bias = model.get_weights()
@@ -158,9 +154,9 @@ def test_gradients_pass_the_rounding_of_weights():
     dense = quantized.get_layer(model.layers[0].name)
     for trained in (model, quantized):
         for layer in ranges_of(trained):
-            layer.frozen.assign(1.0)  # nothing is rounded to a range that is never observed
-        trained.compile(keras.optimizers.SGD(0.5), "mse")
-        trained.train_on_batch(given, goal)
+            layer.frozen.assign(1.0)  # a range without observations does not round
+        trained.compile(keras.optimizers.SGD(0.5), "mse", jit_compile=ON_JAX)
+        trained.train_on_batch(given, targets)
     step = model.get_weights()[0] - rounded(kernel, (0,))
     np.testing.assert_allclose(dense.get_weights()[0] - kernel, step, atol=1e-6)
 
@@ -170,10 +166,10 @@ def test_constants_are_rounded_to_their_range():
     position = np.random.default_rng(0).normal(size=(5, 4)).astype("float32")
     model.set_weights([position])
     quantized = quantize_aware(model)
-    answer = answers(quantized, np.zeros((1, 5, 4), "float32"))[0]
+    rounded_position = outputs(quantized, np.zeros((1, 5, 4), "float32"))[0]
     scale = (position.max() - position.min()) / 255
-    assert np.abs(answer - position).max() <= 0.5001 * scale
-    np.testing.assert_allclose(answer / scale, np.round(answer / scale), atol=1e-3)
+    assert np.abs(rounded_position - position).max() <= 0.5001 * scale
+    np.testing.assert_allclose(rounded_position / scale, np.round(rounded_position / scale), atol=1e-3)
 
 
 def test_bits_of_a_scheme():
@@ -185,7 +181,7 @@ def test_bits_of_a_scheme():
         dataclasses.replace(scheme, weight_bits=1)
 
 
-# ---- every family -------------------------------------------------------------------------------------
+# ---- every family -----------------------------------------------------------------------------------
 KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 
 
@@ -193,47 +189,48 @@ KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 def test_every_family(name):
     model = grown_model(name)
     given = images(model, 16)
-    float_answers = answers(model, given)
-    quantized = calibrate(model, [given[:8], given[8:]])
-    assert cosine(answers(quantized, given), float_answers) > 0.99
+    float_outputs = outputs(model, given)
+    with without_tracing():
+        quantized = calibrate(model, [given[:8], given[8:]])
+    assert cosine(outputs(quantized, given), float_outputs) > 0.99
     kernels = [layer for layer in quantized.layers if isinstance(layer, KERNEL_LAYERS)]
     assert kernels
     assert all(isinstance(layer, RoundedKernel) for layer in kernels)
     restored = remove_quantization(quantized)
-    np.testing.assert_allclose(answers(restored, given), float_answers, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs(restored, given), float_outputs, rtol=1e-4, atol=1e-5)
     folded = hsvit_keras.fold_batch_norm(model)
     assert [type(layer) for layer in restored.layers] == [type(layer) for layer in folded.layers]
 
 
-ON_JAX = keras.backend.backend() == "jax"
-
-
 @pytest.mark.parametrize("name", ["hsvit_tiny"] if ON_JAX else ["cct", "deit_base_distilled", "hsvit_tiny"])
 def test_training_and_saving(name, tmp_path):
+    """Training updates all weights and ranges, and a loaded model has the same outputs."""
     model = grown_model(name)
     given = images(model)
-    quantized = calibrate(model, [given])
+    with without_tracing():
+        quantized = calibrate(model, [given])
     quantized.compile(
         keras.optimizers.SGD(0.01),
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        jit_compile=False,
+        jit_compile=ON_JAX,
+        run_eagerly=not ON_JAX and name != "hsvit_tiny",  # one traced model is enough
     )
     before = quantized.get_weights()
     quantized.fit(given, np.arange(8) % 5, batch_size=4, epochs=1, verbose=0)
-    still = [
+    unchanged = [
         weight.path
         for weight, old in zip(quantized.weights, before, strict=True)
         if weight.trainable and np.array_equal(np.asarray(weight), old)
     ]
-    assert [path for path in still if "key/bias" not in path] == []  # softmax cancels it
+    assert [path for path in unchanged if "key/bias" not in path] == []  # has no effect on the softmax
     assert {float(layer.observed_batches) for layer in ranges_of(quantized)} == {1 + 2}
 
     quantized.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(answers(loaded, given), answers(quantized, given))
+    np.testing.assert_array_equal(outputs(loaded, given), outputs(quantized, given))
 
 
-# ---- calibration --------------------------------------------------------------------------------------
+# ---- calibration ------------------------------------------------------------------------------------
 def dense_model():
     model = keras.Sequential([keras.Input((2,)), layers.Dense(2, name="dense")], name="two")
     model.set_weights([np.eye(2, dtype="float32"), np.zeros(2, "float32")])
@@ -245,7 +242,7 @@ def bounds(model, name):
     return [float(layer.low), float(layer.high)]
 
 
-def test_calibration_takes_the_mean_of_the_batches_ranges():
+def test_a_calibrated_range_is_the_mean_of_the_ranges_of_batches():
     batches = [np.array([[0, 1], [2, 3]], "float32"), (np.array([[-4, 5]], "float32"), np.array([0]))]
     quantized = calibrate(dense_model(), batches)
     assert bounds(quantized, "dense") == [-2, 4]
@@ -253,8 +250,8 @@ def test_calibration_takes_the_mean_of_the_batches_ranges():
     assert bounds(quantized, "dense") == [-1, 1]
 
 
-def test_later_ranges_are_set_while_nothing_is_rounded_to_earlier_ones():
-    """Otherwise the order of the layers would count, and a second calibration would clip to the first."""
+def test_nothing_is_rounded_during_calibration():
+    """Otherwise earlier ranges would change later ones, and a second calibration would clip to the first."""
     model = dense_model()
     quantized = calibrate(model, [np.array([[-1, 1]], "float32")])
     calibrate(quantized, [np.array([[-100, 100]], "float32")])
@@ -269,7 +266,7 @@ def test_frozen_ranges_can_be_calibrated():
     assert bounds(quantized, "dense") == [-3, 2]
 
 
-def test_a_calibration_that_fails_leaves_the_ranges_as_they_were():
+def test_a_failed_calibration_restores_the_ranges():
     quantized = calibrate(dense_model(), [np.array([[-1, 1]], "float32")])
     with pytest.raises(ValueError, match="batches is empty"):
         calibrate(quantized, [])
@@ -284,15 +281,15 @@ def test_a_calibration_that_fails_leaves_the_ranges_as_they_were():
     assert float(ranges_of(quantized)[0].observed_batches) == 1
 
 
-# ---- what is left out, and errors ---------------------------------------------------------------------
-def test_skipped_layers_stay_as_they_are():
+# ---- layers that stay float, and errors -------------------------------------------------------------
+def test_skipped_layers_stay_float():
     quantized = quantize_aware(small_model("hsvit_tiny"), skip=["head", "block0_attention_query"])
     assert type(quantized.get_layer("head")) is layers.Dense
     assert type(quantized.get_layer("block0_attention_query")) is layers.EinsumDense
     assert isinstance(quantized.get_layer("block0_attention_value"), RoundedKernel)
     names = ranges(quantized)
     assert "head" not in names and "head_norm" not in names and "block0_attention_query" not in names
-    assert "block0_norm" in names  # the other projections read it
+    assert "block0_norm" in names  # other projections, which are quantized, read it
 
 
 @keras.saving.register_keras_serializable("tests")
@@ -301,7 +298,7 @@ class Doubling(layers.Layer):
         return 2 * inputs
 
 
-def test_an_unknown_layer_stays_float_with_one_warning_that_names_it():
+def test_unknown_layers_stay_float_and_are_named_in_one_warning():
     model = keras.Sequential(
         [keras.Input((3,)), layers.Dense(3), Doubling(name="twice"), layers.Dense(3), Doubling(name="again")]
     )
@@ -320,12 +317,12 @@ def test_bare_operations_stay_float():
     model = keras.Model(given, layers.Dense(3)(layers.Dense(3)(given) * 2))
     with pytest.warns(UserWarning, match="Multiply"):
         quantized = calibrate(model, [np.ones((2, 3), "float32")])
-    assert cosine(answers(quantized, np.ones((1, 3))), answers(model, np.ones((1, 3)))) > 0.999
+    assert cosine(outputs(quantized, np.ones((1, 3))), outputs(model, np.ones((1, 3)))) > 0.999
 
 
 @keras.saving.register_keras_serializable("tests")
 class QuantizedDoubling(RoundedConstant, Doubling):
-    """A class of one's own in a scheme."""
+    """A quantized class that is not in the package."""
 
 
 def test_a_scheme_can_be_extended():
@@ -344,7 +341,7 @@ def test_a_layer_that_is_called_twice_has_one_range():
     assert list(ranges(quantized)).count("dense") == 1
     quantized.get_layer("dense").set_weights([3 * np.eye(3), np.zeros(3)])
     calibrate(quantized, [np.array([[-1.0, 0.5, 2.0]], "float32")])
-    assert bounds(quantized, "dense") == [-9, 18]  # the first call gives -3 to 6, the second three times that
+    assert bounds(quantized, "dense") == [-9, 18]  # -3 to 6 in the first call, three times that in the second
 
 
 def test_every_layer_of_the_package_is_in_one_table_of_the_scheme():

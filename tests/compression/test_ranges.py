@@ -1,4 +1,4 @@
-"""Ranges: what they observe, how they round, when they change."""
+"""Activation ranges: observation, rounding, freezing and saving."""
 
 import keras
 import numpy as np
@@ -12,6 +12,7 @@ def numpy(tensor):
 
 
 def ranged(low=None, high=None, **arguments):
+    """A built `ActivationRange` that has observed `low` and `high`, if they are given."""
     layer = ActivationRange(**arguments)
     layer.build((None, 4))
     if low is not None:
@@ -19,26 +20,26 @@ def ranged(low=None, high=None, **arguments):
     return layer
 
 
-def test_rounding_is_that_of_an_integer_tensor():
-    """Scale (3 + 1) / 255; the zero point is the integer next to 1 / scale, so that 0 stays 0."""
+def test_rounding_equals_that_of_an_integer_tensor():
+    """The scale is (3 + 1) / 255; the zero point is 1 / scale rounded to an integer, so that 0 is exact."""
     layer, scale = ranged(-1.0, 3.0), 4 / 255
-    zero = round(1 / scale)
+    zero_point = round(1 / scale)
     values = np.random.default_rng(0).uniform(-1.5, 3.5, 100).astype("float32")
-    expected = (np.clip(np.round(values / scale) + zero, 0, 255) - zero) * scale
+    expected = (np.clip(np.round(values / scale) + zero_point, 0, 255) - zero_point) * scale
     np.testing.assert_allclose(numpy(layer(values)), expected, atol=1e-6)
     assert numpy(layer(np.zeros(3, "float32"))).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("bits, levels", [(8, 256), (4, 16), (2, 4)])
-def test_there_are_two_to_the_bits_values(bits, levels):
+def test_the_number_of_values_is_two_to_the_power_of_bits(bits, levels):
     rounded = numpy(ranged(0.0, 1.0, bits=bits)(np.linspace(-1, 2, 5001).astype("float32")))
     assert len(np.unique(rounded)) == levels
     assert rounded.min() == 0 and rounded.max() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("low, high", [(-2.0, 1.0), (-0.5, 2.0)])
-def test_a_symmetric_range_has_its_zero_in_the_middle(low, high):
-    """Integers -128 .. 127 times 2 / 127: the zero point is 0."""
+def test_the_middle_of_a_symmetric_range_is_zero(low, high):
+    """The values are the integers -128 .. 127 times 2 / 127, with the zero point 0."""
     layer = ranged(low, high, symmetric=True)
     bounds = [float(bound) for bound in layer.bounds()]
     np.testing.assert_allclose(bounds, [-2 * 128 / 127, 2], rtol=1e-6)
@@ -47,17 +48,17 @@ def test_a_symmetric_range_has_its_zero_in_the_middle(low, high):
     np.testing.assert_allclose(numpy(layer(values)), values, atol=1e-6)
 
 
-def test_zero_is_always_in_the_range():
+def test_a_range_always_contains_zero():
     assert [float(bound) for bound in ranged(2.0, 5.0).bounds()] == [0, 5]
     assert [float(bound) for bound in ranged(-5.0, -2.0).bounds()] == [-5, 0]
 
 
-def test_nothing_but_zeros_is_no_division_by_zero():
+def test_a_range_of_zeros_does_not_divide_by_zero():
     for symmetric in (False, True):
         assert numpy(ranged(0.0, 0.0, symmetric=symmetric)(np.zeros(4, "float32"))).tolist() == [0] * 4
 
 
-def test_nothing_is_rounded_until_something_was_observed():
+def test_nothing_is_rounded_before_the_first_observation():
     values = np.array([0.1, -7.3], "float32")
     layer = ranged()
     np.testing.assert_array_equal(numpy(layer(values)), values)
@@ -65,7 +66,7 @@ def test_nothing_is_rounded_until_something_was_observed():
     assert float(layer.observed_batches) == 0
 
 
-def test_the_first_batches_count_alike_and_later_ones_as_a_moving_average():
+def test_the_range_is_the_mean_of_the_first_batches_then_a_moving_average():
     layer = ranged(momentum=0.75)
     for high in (1.0, 2.0, 6.0, 7.0):
         layer(np.array([-high, high], "float32"), training=True)
@@ -77,7 +78,7 @@ def test_the_first_batches_count_alike_and_later_ones_as_a_moving_average():
     assert float(layer.observed_batches) == 5
 
 
-def test_a_percentile_leaves_out_outliers():
+def test_percent_leaves_out_outliers():
     values = np.arange(1001, dtype="float32")
     layer = ranged(percent=99.0)
     layer(np.random.default_rng(0).permutation(values).reshape(7, 143), training=True)
@@ -99,7 +100,7 @@ def gradient(function, values):
     return tape.gradient(total, values).numpy()
 
 
-def test_gradients_pass_within_the_range_and_stop_beyond_it():
+def test_gradients_are_one_within_the_range_and_zero_outside():
     layer = ranged(-1.0, 1.0)
     found = gradient(layer, np.array([-1.5, -0.5, 0.0, 0.7, 1.5], "float32"))
     assert found.tolist() == [0, 1, 1, 1, 0]
@@ -107,12 +108,12 @@ def test_gradients_pass_within_the_range_and_stop_beyond_it():
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
-def test_half_precision_goes_through_and_ranges_stay_precise(policy):
+def test_half_precision_inputs_have_float32_ranges(policy):
     layer = ranged(-1.0, 1.0, dtype=policy)
     dtype = policy.removeprefix("mixed_")
     given = keras.ops.cast(np.array([0.25, 3.0], "float32"), dtype)
-    answer = layer(given, training=True)
-    assert keras.backend.standardize_dtype(answer.dtype) == dtype
+    output = layer(given, training=True)
+    assert keras.backend.standardize_dtype(output.dtype) == dtype
     assert layer.high.dtype == "float32"
     assert float(layer.high) == pytest.approx((1 + 3) / 2)
 
@@ -125,8 +126,8 @@ def small_model():
             ActivationRange(momentum=0.5, name="range"),
         ]
     )
-    # The weights stay, so that what is observed follows from the images alone.
-    model.compile(keras.optimizers.SGD(0.0), "mse")
+    # With a learning rate of 0 the ranges depend only on the images.
+    model.compile(keras.optimizers.SGD(0.0), "mse", jit_compile=keras.backend.backend() == "jax")
     return model
 
 
@@ -136,7 +137,7 @@ def fit(model, epochs, callbacks=(), scale=1.0):
     model.fit(images, zeros, 4, epochs, verbose=0, callbacks=list(callbacks), shuffle=False)
 
 
-def test_frozen_ranges_change_no_more():
+def test_frozen_ranges_do_not_change():
     model = small_model()
     fit(model, 1)
     (layer,) = ranges_of(model)
@@ -180,6 +181,6 @@ def test_arguments_out_of_their_ranges(arguments, message):
 
 
 @pytest.mark.parametrize("epoch", [-1, 1.5, True])
-def test_freezing_from_no_epoch(epoch):
+def test_freezing_from_a_wrong_epoch(epoch):
     with pytest.raises(ValueError, match="epoch has to be an integer of at least 0"):
         FreezeRanges(epoch)

@@ -1,4 +1,4 @@
-"""The engine under the passes: what it copies, what it swaps, what it knows of a graph."""
+"""`Graph` and `rewrite`: connections between layers, copies, replaced layers and calls."""
 
 import keras
 import numpy as np
@@ -17,7 +17,7 @@ def diamond():
     return keras.Model(inputs, total)
 
 
-def answers(model):
+def outputs(model):
     return keras.ops.convert_to_numpy(model(IMAGES))
 
 
@@ -37,7 +37,7 @@ def test_graph():
     assert all(graph.is_called_once(layer) for layer in model.layers)
 
 
-def test_graph_does_not_see_other_models_of_the_same_layers():
+def test_graph_ignores_other_models_with_the_same_layers():
     model = diamond()
     layers.Dense(3, name="elsewhere")(model.get_layer("b").output)
     model.get_layer("a")(keras.Input((8,)))
@@ -45,22 +45,22 @@ def test_graph_does_not_see_other_models_of_the_same_layers():
     assert Graph(model).is_called_once(model.get_layer("a"))
 
 
-def test_graph_knows_shared_layers():
+def test_graph_detects_shared_layers():
     inputs = keras.Input((8,))
     shared = layers.Dense(8, name="shared")
     model = keras.Model(inputs, shared(shared(inputs)))
     assert not Graph(model).is_called_once(model.get_layer("shared"))
 
 
-def test_plain_copy_has_weights_of_its_own():
+def test_a_copy_has_weights_of_its_own():
     model = diamond()
     copy = rewrite(model)
-    np.testing.assert_array_equal(answers(copy), answers(model))
+    np.testing.assert_array_equal(outputs(copy), outputs(model))
     copy.get_layer("a").set_weights([2 * weight for weight in copy.get_layer("a").get_weights()])
-    assert np.abs(answers(copy) - answers(model)).max() > 1e-3
+    assert np.abs(outputs(copy) - outputs(model)).max() > 1e-3
 
 
-def test_replaced_layer_takes_the_weights():
+def test_a_replaced_layer_gets_the_weights():
     model = diamond()
 
     def replace(layer):
@@ -69,10 +69,10 @@ def test_replaced_layer_takes_the_weights():
     kernel, bias = model.get_layer("a").get_weights()
     hidden = IMAGES @ kernel + bias
     b, c = (hidden @ layer.get_weights()[0] for layer in (model.get_layer("b"), model.get_layer("c")))
-    np.testing.assert_allclose(answers(rewrite(model, replace)), np.maximum(b, 0) + c, atol=1e-5)
+    np.testing.assert_allclose(outputs(rewrite(model, replace)), np.maximum(b, 0) + c, atol=1e-5)
 
 
-def test_replaced_layer_with_weights_of_its_own():
+def test_a_replaced_layer_with_other_weights():
     model = diamond()
 
     def replace(layer):
@@ -81,10 +81,10 @@ def test_replaced_layer_with_weights_of_its_own():
         return layers.Dense(4, use_bias=False, name="c"), [np.zeros((4, 4), "float32")]
 
     b = keras.Model(model.input, model.get_layer("b").output)
-    np.testing.assert_allclose(answers(rewrite(model, replace)), answers(b), atol=1e-6)
+    np.testing.assert_allclose(outputs(rewrite(model, replace)), outputs(b), atol=1e-6)
 
 
-def test_call_may_leave_out_and_add():
+def test_call_may_leave_out_and_insert_layers():
     model = diamond()
 
     def call(layer, *args, **kwargs):
@@ -98,10 +98,10 @@ def test_call_may_leave_out_and_add():
     a = keras.Model(model.input, model.get_layer("a").output)
     b = keras.Model(model.input, model.get_layer("b").output)
     expected = np.asarray(a(3 * IMAGES)) + np.asarray(b(3 * IMAGES))
-    np.testing.assert_allclose(answers(rewritten), expected, atol=1e-5)
+    np.testing.assert_allclose(outputs(rewritten), expected, atol=1e-5)
 
 
-def test_fixed_batch():
+def test_fixed_batch_size():
     model = rewrite(diamond(), batch_size=2)
     assert model.input_shape == (2, 8)
     assert model.output_shape == (2, 4)

@@ -1,4 +1,4 @@
-"""A slimmed model answers as the original does with the removed parts zeroed, in every family."""
+"""The outputs of a slimmed model equal those of the original with the removed parts set to zero."""
 
 import keras
 import numpy as np
@@ -13,11 +13,11 @@ from tests.models import small
 from tests.models.running import ON_JAX, images, outputs
 from tests.models.small import MODELS, small_model
 
-READERS = (layers.Dense, layers.EinsumDense, layers.Conv1D, layers.Conv2D)
+SUMMING_LAYERS = (layers.Dense, layers.EinsumDense, layers.Conv1D, layers.Conv2D)
 
 
 def with_random_weights(model, seed=0):
-    """As if it were trained: no bias is zero, no gain is one."""
+    """Changes all weights at random, as training does: no bias is zero, no gain is one."""
     rng = np.random.default_rng(seed)
     for layer in model.layers:
         if isinstance(layer, layers.BatchNormalization):
@@ -27,50 +27,54 @@ def with_random_weights(model, seed=0):
     return model
 
 
-def answers(model, inputs=None):
-    return outputs(model, images(model) if inputs is None else inputs)
+def assert_equal_outputs(model, other):
+    expected = outputs(other, images(other))
+    np.testing.assert_allclose(
+        outputs(model, images(model)), expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max()
+    )
 
 
-def assert_equal_answers(model, other):
-    expected = answers(other)
-    np.testing.assert_allclose(answers(model), expected, rtol=1e-4, atol=2e-5 * np.abs(expected).max())
-
-
-def some(rng, count):
+def random_half(rng, count):
     """About half of the numbers below `count`, at least one."""
     return sorted(rng.choice(count, max(1, count // 2), replace=False).tolist())
 
 
-def zero_what_is_read(model, layer, parts, kept):
-    """Sets to zero what the next layers with a kernel, behind `layer`, read of its other parts."""
+def zero_in_readers(model, layer, parts, kept):
+    """Sets the kernels of layers that read `layer` to zero for the inputs from parts not in `kept`."""
     graph = Graph(model)
-    seen, behind = set(), [(reader, np.repeat) for reader in graph.consumers(layer)]
-    while behind:
-        reader, spread = behind.pop()
-        if reader.name in seen:
+    visited, remaining = set(), [(reader, np.repeat) for reader in graph.consumers(layer)]
+    while remaining:
+        reader, spread = remaining.pop()
+        if reader.name in visited:
             continue
-        seen.add(reader.name)
-        if type(reader) in READERS and reader.kernel.shape[-2] % parts == 0:
+        visited.add(reader.name)
+        if type(reader) in SUMMING_LAYERS and reader.kernel.shape[-2] % parts == 0:
             kernel, *bias = reader.get_weights()
-            rows = spread(np.arange(parts), kernel.shape[-2] // parts)  # (..., inputs, outputs) in all
+            rows = spread(np.arange(parts), kernel.shape[-2] // parts)  # kernels are (..., inputs, outputs)
             kernel[..., ~np.isin(rows, kept), :] = 0
             reader.set_weights([kernel, *bias])
         else:
             spread = np.tile if isinstance(reader, layers.Flatten) else spread
-            behind += [(further, spread) for further in graph.consumers(reader)]
+            remaining += [(next_reader, spread) for next_reader in graph.consumers(reader)]
 
 
-def layers_above(graph, layer):
-    sources = {source.name for source in graph.producers(layer)}
-    return sources.union(*(layers_above(graph, source) for source in graph.producers(layer)))
+def ancestors(graph, layer):
+    """Names of all layers that `layer` depends on."""
+    found, remaining = set(), list(graph.producers(layer))
+    while remaining:
+        source = remaining.pop()
+        if source.name not in found:
+            found.add(source.name)
+            remaining += graph.producers(source)
+    return found
 
 
 def branch(graph, add):
     """Names of the layers between the shortcut and the sum."""
-    one, other = graph.producers(add)
-    if one.name not in layers_above(graph, other):
-        one, other = other, one
-    return ({other.name} | layers_above(graph, other)) - layers_above(graph, one) - {one.name}
+    shortcut, end = graph.producers(add)
+    if shortcut.name not in ancestors(graph, end):
+        shortcut, end = end, shortcut
+    return ({end.name} | ancestors(graph, end)) - ancestors(graph, shortcut) - {shortcut.name}
 
 
 def zero(model, names):
@@ -80,74 +84,74 @@ def zero(model, names):
 
 
 def random_choice(parts, seed=0):
-    """Half of all heads, units and kernels, and all blocks but every third."""
+    """Half of all heads, units and kernels, and two of three blocks."""
     rng = np.random.default_rng(seed)
     kept = {
-        kind: {name: some(rng, count) for name, count in parts[kind].items()}
+        kind: {name: random_half(rng, count) for name, count in parts[kind].items()}
         for kind in ("heads", "mlp_units", "kernels")
     }
     return {**kept, "blocks": [name for i, name in enumerate(parts["blocks"]) if i % 3 != 1]}
 
 
 def zeroed(model, parts, kept):
-    """The model with all that `slim` is to remove set to zero."""
+    """The model with all parts set to zero that are not in `kept`."""
     graph = Graph(model)
     for kind in ("heads", "mlp_units", "kernels"):
         for name, numbers in kept[kind].items():
-            zero_what_is_read(model, model.get_layer(name), parts[kind][name], numbers)
+            zero_in_readers(model, model.get_layer(name), parts[kind][name], numbers)
     for name in set(parts["blocks"]) - set(kept["blocks"]):
         zero(model, branch(graph, model.get_layer(name)))
     return model
 
 
 def families():
-    """The first model of each kind of attention and, but on JAX, of each class; the others are slow."""
-    seen = set()
+    """The first model with each kind of attention and, except on JAX, of each class; others are slow."""
+    covered = set()
     for name in MODELS:
         _, arguments = small._small(name)
         kinds = {(arguments.get("attention"), "rotary" in arguments)}
         kinds |= set() if ON_JAX else {registry._VARIANTS[name].model_class}
-        yield pytest.param(name, marks=pytest.mark.slow if kinds <= seen else ())
-        seen |= kinds
+        yield pytest.param(name, marks=pytest.mark.slow if kinds <= covered else ())
+        covered |= kinds
 
 
 @pytest.mark.parametrize("name", list(families()))
 def test_every_family(name, monkeypatch):
-    """Heads, units, kernels and blocks at once; what is left can be slimmed again."""
-    # What is left of removed heads of Performer: a maximum that all share, which cancels but for this.
+    """Heads, units, kernels and blocks are removed at once; the kept parts can be removed again."""
+    # Removed heads of Performer count in a maximum over all heads, which cancels except for this constant.
     monkeypatch.setattr(performer_attention, "_SOFTMAX_EPSILON", 0.0)
     model = with_random_weights(small_model(name))
     parts = hsvit_keras.slimmable_parts(model)
     kept = random_choice(parts)
-    slimmed = hsvit_keras.slim(model, **{kind: wish for kind, wish in kept.items() if wish})
-    gone = set().union(
+    slimmed = hsvit_keras.slim(model, **{kind: keep for kind, keep in kept.items() if keep})
+    removed = set().union(
         *(branch(Graph(model), model.get_layer(x)) | {x} for x in set(parts["blocks"]) - set(kept["blocks"]))
     )
-    assert_equal_answers(slimmed, zeroed(model, parts, kept))
-    assert [x.name for x in slimmed.layers] == [x.name for x in model.layers if x.name not in gone]
+    assert_equal_outputs(slimmed, zeroed(model, parts, kept))
+    assert [x.name for x in slimmed.layers] == [x.name for x in model.layers if x.name not in removed]
     assert hsvit_keras.slimmable_parts(slimmed) == {
         "groups": parts["groups"],
         "blocks": kept["blocks"],
         **{
-            kind: {layer: len(numbers) for layer, numbers in kept[kind].items() if layer not in gone}
+            kind: {layer: len(numbers) for layer, numbers in kept[kind].items() if layer not in removed}
             for kind in ("heads", "mlp_units", "kernels")
         },
     }
 
 
 def test_groups():
-    """Their answers, of the original, averaged over the kept groups alone."""
+    """The logits come from the mean of the class tokens of the kept groups."""
     model = with_random_weights(small_model("hsvit_c3a4"))
     slimmed = hsvit_keras.slim(model, groups=[3, 1])
     assert hsvit_keras.slimmable_parts(slimmed)["groups"] == 2
-    group_answers = keras.Model(model.input, model.get_layer("group_answers").output)
+    class_tokens = keras.Model(model.input, model.get_layer("group_answers").output)
     head = keras.Model(model.get_layer("mean_answer").output, model.output)
-    expected = answers(head, answers(group_answers, images(model))[:, [1, 3]].mean(axis=1))
-    np.testing.assert_allclose(answers(slimmed), expected, rtol=1e-4, atol=1e-5)
+    expected = outputs(head, outputs(class_tokens, images(model))[:, [1, 3]].mean(axis=1))
+    np.testing.assert_allclose(outputs(slimmed, images(model)), expected, rtol=1e-4, atol=1e-5)
     assert [x.name for x in slimmed.layers] == [x.name for x in model.layers]
 
 
-def test_groups_go_with_their_kernels():
+def test_groups_are_removed_with_their_kernels():
     model = small_model("hsvit_c2a2")
     slimmed = hsvit_keras.slim(model, groups=[0, 2])
     shapes = {weight.path: weight.shape for weight in model.weights}
@@ -169,11 +173,11 @@ def test_groups_go_with_their_kernels():
         slimmed.get_layer("stage1_conv1").get_weights()[0], kernel[..., [0, 1, 2, 3, 8, 9, 10, 11]]
     )
     assert all(4 in old and 2 in new for old, new in groups.values())
-    blocks_of_two = {path.split("/")[0] for path in groups if path.startswith("block")}
-    assert len(blocks_of_two) == 2 * 5  # norm, query, key, value and output of each
+    block_layers = {path.split("/")[0] for path in groups if path.startswith("block")}
+    assert len(block_layers) == 2 * 5  # norm, query, key, value and output of two blocks
 
 
-def test_everything_at_once():
+def test_several_kinds_at_once():
     """Groups and heads cut the same kernels along different axes."""
     model = with_random_weights(small_model("hsvit_c2a2"))
     kernels = {"stage0_conv0": [1, 3, 4], "stage1_conv0": [0, 9]}
@@ -184,12 +188,12 @@ def test_everything_at_once():
     one_by_one = hsvit_keras.slim(one_by_one, groups=[1, 2])
     one_by_one = hsvit_keras.slim(one_by_one, kernels={"stage0_conv0": [1, 3, 4]})
     assert [w.shape for w in slimmed.weights] == [w.shape for w in one_by_one.weights]
-    for mine, other in zip(slimmed.get_weights(), one_by_one.get_weights(), strict=True):
-        np.testing.assert_array_equal(mine, other)
+    for weight, other in zip(slimmed.get_weights(), one_by_one.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, other)
     assert slimmed.get_layer("block1_attention_key").kernel.shape == (2, 16, 8)
 
 
-def test_leaves_the_original_alone():
+def test_the_original_is_not_modified():
     model = small_model("hsvit_c2a2")
     before = model.get_weights()
     hsvit_keras.slim(model, groups=2, kernels=0.5)
@@ -197,8 +201,8 @@ def test_leaves_the_original_alone():
         np.testing.assert_array_equal(old, new)
 
 
-def test_nothing_asked_is_a_copy():
+def test_without_arguments_it_is_a_copy():
     model = small_model("hsvit_tiny")
     copy = hsvit_keras.slim(model)
-    for mine, other in zip(copy.get_weights(), model.get_weights(), strict=True):
-        np.testing.assert_array_equal(mine, other)
+    for weight, other in zip(copy.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, other)

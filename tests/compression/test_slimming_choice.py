@@ -1,4 +1,6 @@
-"""What stays: scores from first principles, numbers and shares, and everything that cannot be."""
+"""Which parts are kept: scores from first principles, numbers and shares of parts, and errors."""
+
+import functools
 
 import keras
 import numpy as np
@@ -23,20 +25,20 @@ def mlp(dropout=0.0):
     return with_random_weights(keras.Model(inputs, layers.Dense(5, name="head")(hidden)))
 
 
-def worths(model, kind, name, score, batches=None):
+def scores(model, kind, name, score, batches=None):
     place = find_places(Graph(model))[kind][name]
     return part_scores(name, place, weight_scores(model, score, batches))
 
 
-def test_weight_is_the_mean_square_of_all_that_goes():
+def test_weight_is_the_mean_square_of_all_weights_of_a_part():
     model = mlp()
     (kernel, bias), (rows, _) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
     expected = ((kernel**2).sum(0) + bias**2 + (rows**2).sum(1)) / (3 + 1 + 5)
-    np.testing.assert_allclose(worths(model, "mlp_units", "hidden", "weight"), expected, rtol=1e-5)
+    np.testing.assert_allclose(scores(model, "mlp_units", "hidden", "weight"), expected, rtol=1e-5)
 
 
 def test_weight_of_groups():
-    """Kernels of the convolution and their normalization, tokens, and all projections of the group."""
+    """Kernels of the convolution with their normalization, class token and positions, all projections."""
     model = with_random_weights(small_model("hsvit_c2a2"))
     expected = []
     for group in range(4):
@@ -53,14 +55,14 @@ def test_weight_of_groups():
             ]
         squares = np.concatenate([np.asarray(entry).ravel() ** 2 for entry in entries])
         expected.append(squares.mean())
-    np.testing.assert_allclose(worths(model, "groups", "stage1_conv1", "weight"), expected, rtol=1e-5)
+    np.testing.assert_allclose(scores(model, "groups", "stage1_conv1", "weight"), expected, rtol=1e-5)
 
 
 def test_weight_of_blocks_does_not_depend_on_their_size():
     model = small_model("vit")
     for layer in model.layers:
         layer.set_weights([np.full(weight.shape, 0.5) for weight in layer.get_weights()])
-    np.testing.assert_allclose(worths(model, "blocks", "blocks", "weight"), [0.25] * 4)
+    np.testing.assert_allclose(scores(model, "blocks", "blocks", "weight"), [0.25] * 4)
 
 
 def test_gain_is_that_of_batch_normalization():
@@ -68,58 +70,58 @@ def test_gain_is_that_of_batch_normalization():
     norm = model.get_layer("stage0_norm0")
     gains = RNG.normal(size=8)
     norm.set_weights([gains, *norm.get_weights()[1:]])
-    np.testing.assert_allclose(worths(model, "kernels", "stage0_conv0", "gain"), np.abs(gains), rtol=1e-6)
+    np.testing.assert_allclose(scores(model, "kernels", "stage0_conv0", "gain"), np.abs(gains), rtol=1e-6)
 
 
-def test_frozen_layers_are_judged_too():
+def test_frozen_layers_have_scores():
     model = mlp()
-    expected = worths(model, "mlp_units", "hidden", "weight")
+    expected = scores(model, "mlp_units", "hidden", "weight")
     model.trainable = False
-    np.testing.assert_array_equal(worths(model, "mlp_units", "hidden", "weight"), expected)
+    np.testing.assert_array_equal(scores(model, "mlp_units", "hidden", "weight"), expected)
 
 
-def gradients(model, images, shares):
-    """Of the mean cross-entropy of `head(relu(hidden))`, by hand."""
+def gradients(model, images, probabilities):
+    """Gradients of the mean cross-entropy of `head(relu(hidden))`, computed by hand."""
     (kernel, bias), (rows, offset) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
     before = images @ kernel + bias
     hidden = np.maximum(before, 0)
     logits = hidden @ rows + offset
-    odds = np.exp(logits - logits.max(1, keepdims=True))
-    wrong = (odds / odds.sum(1, keepdims=True) - shares) / len(images)
-    back = (wrong @ rows.T) * (before > 0)
-    return images.T @ back, back.sum(0), hidden.T @ wrong
+    exponentials = np.exp(logits - logits.max(1, keepdims=True))
+    of_logits = (exponentials / exponentials.sum(1, keepdims=True) - probabilities) / len(images)
+    of_hidden = (of_logits @ rows.T) * (before > 0)
+    return images.T @ of_hidden, of_hidden.sum(0), hidden.T @ of_logits
 
 
-@pytest.mark.parametrize("soft", [False, True], ids=["classes", "shares"])
+@pytest.mark.parametrize("soft", [False, True], ids=["classes", "probabilities"])
 def test_taylor_is_weight_times_gradient_summed_over_batches(soft):
-    """Neither dropout nor the state of the model has a part in it."""
+    """Dropout has no effect, and the model is not modified."""
     model = mlp(dropout=0.5)
     before = model.get_weights()
     batches, expected = [], 0
     for size in (6, 6):
         images, labels = RNG.normal(size=(size, 3)).astype("float32"), RNG.integers(5, size=size)
-        shares = np.eye(5, dtype="float32")[labels]
-        shares = 0.9 * shares + 0.02 if soft else shares
-        batches.append((images, shares if soft else labels))
-        into, offset, out = gradients(model, images, shares)
+        targets = np.eye(5, dtype="float32")[labels]
+        targets = 0.9 * targets + 0.02 if soft else targets
+        batches.append((images, targets if soft else labels))
+        of_kernel, of_bias, of_rows = gradients(model, images, targets)
         (kernel, bias), (rows, _) = (model.get_layer(name).get_weights() for name in ("hidden", "head"))
-        products = np.abs(kernel * into).sum(0) + np.abs(bias * offset) + np.abs(rows * out).sum(1)
+        products = np.abs(kernel * of_kernel).sum(0) + np.abs(bias * of_bias) + np.abs(rows * of_rows).sum(1)
         expected = expected + products / (3 + 1 + 5)
-    result = worths(model, "mlp_units", "hidden", "taylor", iter(batches))
+    result = scores(model, "mlp_units", "hidden", "taylor", iter(batches))
     np.testing.assert_allclose(result, expected, rtol=1e-4)
     for old, new in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
 
 
 def kept_units(model, **arguments):
-    """Which units of `hidden` stay."""
+    """The units of `hidden` that `slim` keeps."""
     kernel = model.get_layer("hidden").get_weights()[0]
     slimmed = hsvit_keras.slim(model, **arguments).get_layer("hidden").get_weights()[0]
     return [int(np.flatnonzero((kernel == column[:, None]).all(0))[0]) for column in slimmed.T]
 
 
 def ranked():
-    """Units 2, 0, 3, 1 from the best to the worst."""
+    """A model whose hidden units from the best to the worst are 2, 0, 3, 1."""
     model = mlp()
     for layer in model.layers:
         layer.set_weights([np.ones(weight.shape) for weight in layer.get_weights()])
@@ -141,8 +143,8 @@ def test_numbers_shares_and_lists(keep, units):
     assert kept_units(ranked(), mlp_units=keep) == units
 
 
-def test_taylor_finds_what_the_images_need():
-    """Only unit 1 ever fires: the others' gradients are zero."""
+def test_taylor_keeps_the_unit_that_the_outputs_depend_on():
+    """Only unit 1 is ever above zero, so the gradients of the others are zero."""
     model = ranked()
     model.get_layer("hidden").set_weights([np.ones((3, 4)), np.array([-9, 0, -9, -9])])
     images, labels = np.ones((4, 3), "float32"), np.array([0, 1, 2, 3])
@@ -152,7 +154,7 @@ def test_taylor_finds_what_the_images_need():
 
 
 def test_blocks_by_number():
-    """The three that have the largest weights."""
+    """The three with the largest weights are kept."""
     model = small_model("vit")
     for layer in model.layers:
         size = 0.1 if layer.name.startswith("block0_mlp") else 0.5
@@ -173,7 +175,7 @@ HSVIT_ERRORS = {
     "share above one": ({"groups": 1.5}, "received 1.5"),
     "true": ({"groups": True}, "received True"),
     "text": ({"groups": "half"}, "received 'half'"),
-    "group that is not there": ({"groups": [0, 4]}, r"numbers from 0 to 3; received \(0, 4\)"),
+    "unknown group": ({"groups": [0, 4]}, r"numbers from 0 to 3; received \(0, 4\)"),
     "negative group": ({"groups": [-1]}, r"received \(-1,\)"),
     "list of lists": ({"groups": [[0, 1]]}, "received"),
     "too many heads": ({"heads": 5}, "heads has to be the number to keep, 1 to 4 of 'block0_attention'"),
@@ -207,11 +209,16 @@ HSVIT_ERRORS = {
 }
 
 
+@functools.cache
+def hsvit():
+    return small_model("hsvit_c2a2")
+
+
 @pytest.mark.parametrize("name", HSVIT_ERRORS)
-def test_what_cannot_be_is_named(name):
+def test_errors(name):
     arguments, message = HSVIT_ERRORS[name]
     with pytest.raises(ValueError, match=message):
-        hsvit_keras.slim(small_model("hsvit_c2a2"), **arguments)
+        hsvit_keras.slim(hsvit(), **arguments)
 
 
 def test_groups_of_a_model_without_groups():
@@ -229,7 +236,6 @@ def test_a_model_without_a_graph():
 
 
 def test_a_quantized_model():
-    """Its ranges belong to the features that it has."""
-    quantized = quantize_aware(small_model("hsvit_c2a2"))
+    quantized = quantize_aware(hsvit())
     with pytest.raises(ValueError, match=r"'hsvit_c2a2' is quantized: slim it before .*remove_quantization"):
         hsvit_keras.slim(quantized, groups=2)

@@ -1,4 +1,4 @@
-"""Which parts are found in graphs of any layers, and that they go without a trace."""
+"""Which parts are found in graphs of many kinds of layers, and that removing them equals zeroing them."""
 
 import keras
 import numpy as np
@@ -8,7 +8,7 @@ from keras import layers
 import hsvit_keras
 from hsvit_keras.layers import NystromAttention, PerformerAttention, SoftmaxAttention
 from tests.compression.test_slimming import (
-    assert_equal_answers,
+    assert_equal_outputs,
     random_choice,
     with_random_weights,
     zeroed,
@@ -38,8 +38,8 @@ def conv(filters, name, **settings):
     return layers.Conv2D(filters, 3, padding="same", name=name, **settings)
 
 
-def weighed_by_mean(x):
-    """A weight for each channel, as in squeeze and excite."""
+def squeeze_and_excite(x):
+    """A factor for each channel, computed from the means of all channels."""
     maps = conv(4, "conv")(x)
     weights = dense(4, "excite")(dense(3, "squeeze")(layers.GlobalAveragePooling2D()(maps)))
     maps = layers.Multiply()([maps, layers.Reshape((1, 1, 4))(weights)])
@@ -57,7 +57,7 @@ def two_sources(x):
 
 
 def nested_residuals(x):
-    """`x + f(x)`, where f has a residual within; the outer one alone is a block."""
+    """`x + f(x)`, where f contains a residual; only the outer one is a block."""
     inner = dense(4, "hidden")(x)
     inner = layers.Add(name="inner")([layers.ReLU()(inner), inner])
     return layers.Add(name="outer")([dense(4, "output")(inner), x])
@@ -69,19 +69,19 @@ def branch_read_twice(x):
 
 
 def widened(x):
-    """The sum has another shape than the shortcut: it is broadcast."""
+    """The shortcut is broadcast, so its shape is not that of the sum."""
     wide = dense(4, "wide")(layers.Reshape((4, 1))(x))
     return layers.Add(name="add")([x, wide])
 
 
 def repeated(x):
-    """The same, with as many axes."""
+    """A shortcut that is broadcast and has as many axes as the sum."""
     token = layers.Reshape((1, 4))(x)
     return layers.Add(name="add")([token, layers.UpSampling1D(3)(token)])
 
 
 def shared_reader(x):
-    """What reads the features reads others elsewhere: its kernel has to keep all rows."""
+    """The reader of the features is called on other features, too, so its kernel has to keep all rows."""
     reader = dense(4, "reader")
     return layers.Concatenate()([reader(dense(4, "hidden")(x)), reader(x)])
 
@@ -96,7 +96,7 @@ def bare_operation(x):
 
 
 def single_projection(x):
-    """Query, key and value of one projection: its features are read by whole heads alone."""
+    """Query, key and value are one projection, whose features are removed as whole heads only."""
     tokens = dense(6, "project")(x)
     return dense(3, "head")(SoftmaxAttention(3, name="attention")(tokens, tokens, tokens))
 
@@ -140,7 +140,7 @@ FOUND = {
         ],
         {"kernels": {"conv": 4}},
     ),
-    "over time": (
+    "convolutions of sequences": (
         (6, 3),
         [
             layers.Conv1D(4, 3, name="conv"), layers.MaxPooling1D(2), layers.Conv1D(5, 1, name="next"),
@@ -186,7 +186,7 @@ FOUND = {
         [conv(4, "conv"), layers.BatchNormalization(axis=1), layers.Flatten(), dense(3, "head")],
         {"kernels": {"conv": 4}},
     ),
-    "given out": ((5,), [dense(4, "hidden"), layers.ReLU()], {}),
+    "model output": ((5,), [dense(4, "hidden"), layers.ReLU()], {}),
     "grouped convolution": (
         (6, 4, 4), [conv(4, "conv"), conv(4, "grouped", groups=2), conv(2, "last"), layers.Flatten()], {}
     ),
@@ -198,7 +198,7 @@ FOUND = {
         ],
         {},
     ),
-    "squeeze and excite": ((6, 4, 3), weighed_by_mean, {"mlp_units": {"squeeze": 3}}),
+    "squeeze and excite": ((6, 4, 3), squeeze_and_excite, {"mlp_units": {"squeeze": 3}}),
     "two readers": ((5,), two_readers, {"mlp_units": {"hidden": 4}}),
     "two sources": ((5,), two_sources, {}),
     "nested residuals": ((4,), nested_residuals, {"mlp_units": {"hidden": 4}, "blocks": ["outer"]}),
@@ -214,7 +214,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_is_found_can_go(name):
+def test_parts_of_graphs(name):
     shape, build, expected = FOUND[name]
     if isinstance(build, list):
         model = chain(shape, *(type(layer).from_config(layer.get_config()) for layer in build))
@@ -223,17 +223,17 @@ def test_what_is_found_can_go(name):
     parts = hsvit_keras.slimmable_parts(model)
     assert parts == {**NOTHING, **expected}
     kept = {**random_choice(parts), "blocks": []}
-    slimmed = hsvit_keras.slim(model, **{kind: wish for kind, wish in kept.items() if wish})
-    assert_equal_answers(slimmed, zeroed(model, {**parts, "blocks": []}, kept))
+    slimmed = hsvit_keras.slim(model, **{kind: keep for kind, keep in kept.items() if keep})
+    assert_equal_outputs(slimmed, zeroed(model, {**parts, "blocks": []}, kept))
 
 
-def test_the_only_block_may_be_kept():
+def test_all_blocks_may_be_kept():
     model = graph_of((4,), nested_residuals)
-    assert_equal_answers(hsvit_keras.slim(model, blocks=["outer"]), model)
+    assert_equal_outputs(hsvit_keras.slim(model, blocks=["outer"]), model)
 
 
 def test_parts_of_hsvit():
-    """Kernels of the last convolution are tokens: they go with their group alone."""
+    """Kernels of the last convolution are not listed: they are tokens and are removed with their group."""
     assert hsvit_keras.slimmable_parts(small_model("hsvit_c2a2")) == {
         "groups": 4,
         "heads": {"block0_attention": 4, "block1_attention": 4},
@@ -244,7 +244,7 @@ def test_parts_of_hsvit():
 
 
 def test_ablations_of_hsvit_have_no_groups():
-    """Without attention there are none; without convolutions no kernels make their tokens."""
+    """Without attention there are no groups; without convolutions no kernels compute their tokens."""
     plain = small_model("hsvit_c2a2", attention_groups=0)
     assert hsvit_keras.slimmable_parts(plain) == {
         **NOTHING, "kernels": {"stage0_conv0": 8, "stage0_conv1": 8, "stage1_conv0": 16}
@@ -255,7 +255,7 @@ def test_ablations_of_hsvit_have_no_groups():
 
 
 def attention_of(kind, **settings):
-    """Query, key and value, each projected, then an attention layer of four heads."""
+    """Projections of query, key and value, and an attention layer with four heads."""
 
     def build(x):
         projected = [dense(16, name)(x) for name in ("query", "key", "value")]
@@ -265,38 +265,38 @@ def attention_of(kind, **settings):
 
 
 def test_heads_of_relu_performer_are_independent():
-    """Each has its own features, and there is no maximum to share."""
+    """The ReLU kernel needs no maximum over all heads."""
     model = attention_of(PerformerAttention, kernel="relu")
     parts = hsvit_keras.slimmable_parts(model)
     kept = {**random_choice(parts), "heads": {"attention": [0, 2]}, "blocks": []}
     slimmed = hsvit_keras.slim(model, heads=[0, 2])
-    assert_equal_answers(slimmed, zeroed(model, parts, kept))
+    assert_equal_outputs(slimmed, zeroed(model, parts, kept))
 
 
 @pytest.mark.parametrize(("kept", "local"), [([0, 1], 0), ([1, 2], 1), ([0, 2, 3], 2)])
-def test_local_heads_stay_the_last_ones(kept, local):
+def test_local_heads_remain_the_last_heads(kept, local):
     model = attention_of(PerformerAttention, kernel="relu", local_heads=2, window_size=4, num_features=5)
     slimmed = hsvit_keras.slim(model, heads={"attention": kept})
     assert slimmed.get_layer("attention").local_heads == local
     parts = {**NOTHING, "heads": {"attention": 4}}
-    assert_equal_answers(slimmed, zeroed(model, parts, {**NOTHING, "heads": {"attention": kept}}))
+    assert_equal_outputs(slimmed, zeroed(model, parts, {**NOTHING, "heads": {"attention": kept}}))
 
 
-def test_local_heads_need_another():
+def test_a_head_that_is_not_local_has_to_be_kept():
     model = attention_of(PerformerAttention, local_heads=2, window_size=4)
     with pytest.raises(ValueError, match="local_heads=2, num_heads=2"):
         hsvit_keras.slim(model, heads=[2, 3])
 
 
-def test_nystrom_convolution_goes_with_its_head():
+def test_kernels_of_the_nystrom_convolution_are_removed_with_their_heads():
     model = attention_of(NystromAttention, num_landmarks=4, residual_kernel=3)
     slimmed = hsvit_keras.slim(model, heads=[3])
     residual = model.get_layer("attention").get_weights()[0]
     np.testing.assert_array_equal(slimmed.get_layer("attention").get_weights()[0], residual[:, :, 3:])
     parts = {**NOTHING, "heads": {"attention": 4}}
-    assert_equal_answers(slimmed, zeroed(model, parts, {**NOTHING, "heads": {"attention": [3]}}))
+    assert_equal_outputs(slimmed, zeroed(model, parts, {**NOTHING, "heads": {"attention": [3]}}))
 
 
-def test_half_precision_stays():
+def test_half_precision_is_kept():
     slimmed = hsvit_keras.slim(small_model("hsvit_c2a2", dtype="mixed_bfloat16"), groups=2)
     assert {layer.compute_dtype for layer in slimmed.layers if layer.weights} == {"bfloat16"}
