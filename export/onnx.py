@@ -25,8 +25,10 @@ def define_flags():
 
 def main(_):
     from hsvit_keras import to_onnx
+    from hsvit_keras.backends import require_backend
     from hsvit_keras.model_files import load_model
 
+    require_backend("tensorflow")
     model = load_model(FLAGS.model)
     report = to_onnx(
         model,

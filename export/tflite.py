@@ -27,8 +27,10 @@ def define_flags():
 
 def main(_):
     from hsvit_keras import to_tflite
+    from hsvit_keras.backends import require_backend
     from hsvit_keras.model_files import load_model
 
+    require_backend("tensorflow")
     if FLAGS.logits and FLAGS.probabilities:
         raise InputError("--logits and --probabilities exclude each other")
     model = load_model(FLAGS.model)

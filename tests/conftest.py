@@ -1,4 +1,4 @@
-"""What every test starts from: the same seeds, and on JAX little to compile."""
+"""What every test starts from: the same seeds, on JAX little to compile, a file's tests in one process."""
 
 import os
 import random
@@ -11,6 +11,14 @@ import keras
 import numpy as np
 import pytest
 from keras.src.initializers import random_initializers
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests of a file go to one process, where fixtures are made once; `xdist_group` makes smaller groups."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 @pytest.fixture(autouse=True)

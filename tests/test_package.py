@@ -28,6 +28,10 @@ images, labels = np.zeros((4, 16, 16, 1), "float32"), np.arange(4)
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(images, labels, verbose=0)
 folded = hsvit_keras.fold_batch_norm(model)
+try:
+    hsvit_keras.to_tflite(model, "model.tflite")
+except ValueError as error:
+    assert "this needs Keras on tensorflow" in str(error), error
 path = {str(tmp_path / "model.keras")!r}
 folded.save(path)
 loaded = keras.models.load_model(path)
@@ -47,13 +51,27 @@ before = set(sys.modules)
 import hsvit_keras
 print(*sorted({name.split(".")[0] for name in set(sys.modules) - before}))
 """
-    ours = set(run(code, backend).split())
-    assert "hsvit_keras" in ours
-    assert ours - {"hsvit_keras"} <= set(sys.stdlib_module_names)
+    imported = set(run(code, backend).split())
+    assert "hsvit_keras" in imported
+    assert imported - {"hsvit_keras", "hsvit_runtime"} <= set(sys.stdlib_module_names)
+
+
+def test_the_runtime_needs_no_keras():
+    """Nodes that serve a file, and inspection, start without it."""
+    code = """
+import sys
+import hsvit_runtime.description, hsvit_runtime.inspection, hsvit_runtime.metadata
+import hsvit_runtime.onnx_model, hsvit_runtime.pixels, hsvit_runtime.tflite_model
+print({"keras", "hsvit_keras", "tensorflow"} & set(sys.modules))
+"""
+    assert run(code, "tensorflow").strip() == "set()"
 
 
 def test_public_names():
     assert set(hsvit_keras.__all__) <= set(dir(hsvit_keras))
-    for name in ("create_model", "list_models", "from_torch", "fold_batch_norm", "HSViT"):
+    for name in (
+        "create_model", "list_models", "from_torch", "fold_batch_norm", "HSViT",
+        "to_tflite", "to_onnx", "inspect_tflite", "open_model", "Samples",
+    ):  # fmt: skip
         assert name in hsvit_keras.__all__
         assert getattr(hsvit_keras, name).__doc__

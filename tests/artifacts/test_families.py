@@ -81,14 +81,7 @@ class Family:
 family = functools.cache(Family)
 
 
-def _names():
-    """Parameters; the tests of one family run in one process."""
-    for parameter in small.each_kind():
-        (name,) = parameter.values
-        yield pytest.param(name, marks=[*parameter.marks, pytest.mark.xdist_group(name)])
-
-
-each_family = pytest.mark.parametrize("name", list(_names()))
+each_family = pytest.mark.parametrize("name", list(small.each_kind()))
 each_preset = pytest.mark.parametrize("preset", list(LIMITS))
 
 

@@ -1,11 +1,13 @@
-"""What `tfmot_oracle.py` does with tensorflow-model-optimization, and the tests do with our own."""
+"""Cases that `tfmot_oracle.py` computes by tensorflow-model-optimization and the tests by our own code."""
+
+import functools
 
 import keras
 import numpy as np
 
 import hsvit_keras
 
-# Arguments of the schedules, the same for both.
+# Arguments of the schedules, the same for both libraries.
 CONSTANT = [(0.0, 0), (0.5, 0), (0.9, 7, 30, 4), (0.73, 3, -1, 10), (0.25, 5, 5, 1)]
 DECAYING = [
     (0.0, 0.8, 0, 60, 3, 10),
@@ -15,9 +17,9 @@ DECAYING = [
 ]
 STEPS = 120
 
-# Our pattern, their arguments, and the sparsity.
+# (argument `pattern` of `prune`, arguments of tensorflow-model-optimization, sparsity).
 WEIGHTS = [("weight", {}, sparsity) for sparsity in (0.0, 0.3, 0.5, 0.77, 0.9, 0.999)]
-OF_EACH = [
+M_OF_N = [
     ("2:4", {"sparsity_m_by_n": (2, 4)}, 0.5),
     ("1:4", {"sparsity_m_by_n": (3, 4)}, 0.75),
     ("3:8", {"sparsity_m_by_n": (5, 8)}, 0.625),
@@ -27,20 +29,22 @@ BLOCKS = [
     for rows, columns in ((1, 4), (4, 1), (2, 2), (5, 6))
     for sparsity in (0.3, 0.5, 0.8)
 ]
-# They take blocks in matrices alone. At most one row or column of a block at the edge is missing here: of
-# more, they pool some in front of the first weight, and mask them behind the last.
+# tensorflow-model-optimization supports blocks only in matrices. If blocks at an edge lack more than one row or
+# column, it pads in front when pooling but at the end when masking, so that its scores and masks do not match;
+# the sizes here avoid that.
 MASKS = [
-    *(("convolution", *case) for case in WEIGHTS + OF_EACH),
-    *(("dense", *case) for case in WEIGHTS + OF_EACH + BLOCKS),
+    *(("convolution", *case) for case in WEIGHTS + M_OF_N),
+    *(("dense", *case) for case in WEIGHTS + M_OF_N + BLOCKS),
 ]
 
-# They count the first batch as step 1, and make masks before it; for us, that is step 0.
+# tensorflow-model-optimization counts the first batch as step 1 and computes masks before it; our step is 0.
 DECAY = {"initial_sparsity": 0.2, "final_sparsity": 0.7, "power": 3, "frequency": 2}
 BEGIN, END = 1, 9
 
 
-def questions():
-    """A dict of arrays: kernels to mask, images and labels to train on, and the weights at the start."""
+@functools.cache
+def arrays():
+    """A dict of arrays: kernels to mask, images and labels to train on, and initial weights."""
     rng = np.random.default_rng(0)
     shapes = {
         "convolution": (3, 3, 10, 7),
@@ -48,8 +52,8 @@ def questions():
         "images": (30, 7, 7, 3),
         **{f"weights_{number}": shape for number, shape in enumerate([(3, 3, 3, 6), (6,), (150, 5), (5,)])},
     }
-    arrays = {name: rng.normal(size=shape).astype("float32") for name, shape in shapes.items()}
-    return {**arrays, "labels": rng.integers(0, 5, len(arrays["images"]))}
+    values = {name: rng.normal(size=shape).astype("float32") for name, shape in shapes.items()}
+    return {**values, "labels": rng.integers(0, 5, len(values["images"]))}
 
 
 def small_model(keras):
@@ -60,18 +64,18 @@ def small_model(keras):
     )
 
 
-def train(keras, model, arrays, callback):
-    """Three epochs of five steps."""
+def train(keras, model, callback):
+    """Three epochs of five steps; eagerly, since tracing takes longer than fifteen steps."""
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss)
+    model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss, run_eagerly=True)
     settings = {"batch_size": 6, "epochs": 3, "shuffle": False, "verbose": 0}
-    model.fit(arrays["images"], arrays["labels"], **settings, callbacks=[callback])
+    model.fit(arrays()["images"], arrays()["labels"], **settings, callbacks=[callback])
 
 
-def our_training(arrays, schedules):
-    """The weights after training with our callback, and a schedule of the module `schedules`."""
+def our_training(schedules):
+    """The weights after training with our callback and a schedule of the module `schedules`."""
     model = small_model(keras)
-    model.set_weights([arrays[f"weights_{number}"] for number in range(4)])
+    model.set_weights([arrays()[f"weights_{number}"] for number in range(4)])
     schedule = schedules.PolynomialDecay(begin_step=BEGIN, end_step=END, **DECAY)
-    train(keras, model, arrays, hsvit_keras.prune(model, schedule))
+    train(keras, model, hsvit_keras.prune(model, schedule))
     return model.get_weights()

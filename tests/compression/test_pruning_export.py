@@ -1,4 +1,4 @@
-"""Zeros survive the way to a phone."""
+"""Zeros of a pruned model are zeros in its .tflite file."""
 
 import keras
 import numpy as np
@@ -14,7 +14,7 @@ from hsvit_runtime.litert import tflite_file
 pytestmark = pytest.mark.tensorflow
 
 
-def test_zeros_survive_in_8_bits(tmp_path):
+def test_zeros_are_kept_in_8_bits(tmp_path):
     model = hsvit_keras.create_model("hsvit_tiny", input_shape=(32, 32, 1), depth=1)
     model.compile("sgd")
     callback = hsvit_keras.prune(model, hsvit_keras.ConstantSparsity(0.75, 0))
@@ -27,7 +27,7 @@ def test_zeros_survive_in_8_bits(tmp_path):
     ops = tflite_file.read(output.read_bytes(), output.name).subgraphs[0].ops
     kernels = {op.inputs[1].buffer: op.inputs[1] for op in ops if op.kind in ("CONV_2D", "FULLY_CONNECTED")}
     arrays = [np.frombuffer(kernel.data, kernel.dtype) for kernel in kernels.values()]
-    assert {array.dtype.name for array in arrays} == {"int8", "float32"}  # the smallest are kept in float32
+    assert {array.dtype.name for array in arrays} == {"int8", "float32"}  # the smallest kernels stay float32
     assert sum(array.size for array in arrays) == expected["weights"]
     zeros = sum(np.count_nonzero(array == 0) for array in arrays)
-    assert expected["zeros"] <= zeros < 1.02 * expected["zeros"]  # 8 bits round a few more to zero
+    assert expected["zeros"] <= zeros < 1.02 * expected["zeros"]  # rounding to 8 bits makes a few more zeros

@@ -1,4 +1,4 @@
-"""Masks keep what is largest; kernels of all layers are looked at the right way round."""
+"""Masks keep the largest weights; kernels of all layers are viewed as matrices of inputs and outputs."""
 
 import keras
 import numpy as np
@@ -6,14 +6,14 @@ import pytest
 from keras import layers
 
 from hsvit_keras.compression.kernels import Kernel, kernels
-from hsvit_keras.compression.masks import masking
+from hsvit_keras.compression.masks import pattern_of
 
 RNG = np.random.default_rng(0)
 
 
 def mask(pattern, rows, sparsity):
     """The mask of one matrix, as int."""
-    (kept,) = masking(pattern, "layer").masks([np.array([rows], "float32")], sparsity)
+    (kept,) = pattern_of(pattern, "layer").masks([np.array([rows], "float32")], sparsity)
     assert kept.dtype == bool
     return kept[0].astype(int).tolist()
 
@@ -23,11 +23,11 @@ def test_single_weights():
     assert mask("weight", [[1, -5, 2], [-3, 4, 0]], 0.0) == [[1, 1, 1], [1, 1, 1]]
 
 
-def test_the_largest_stays():
+def test_the_largest_weight_is_kept():
     assert mask("weight", [[1, -5, 2], [-3, 4, 0]], 0.99) == [[0, 1, 0], [0, 0, 0]]
 
 
-def test_equal_weights_leave_the_sparsity_exact():
+def test_the_sparsity_is_exact_for_equal_weights():
     assert mask("weight", [[2, 2, 2], [2, 2, 3]], 0.5) == [[1, 1, 0], [0, 0, 1]]
     assert np.sum(mask("weight", np.ones((10, 10)), 0.73)) == 27
     assert mask("weight", [[0, 0, 0, 7]], 0.5) == [[1, 0, 0, 1]]
@@ -37,7 +37,7 @@ def test_equal_weights_leave_the_sparsity_exact():
     ("size", "sparsity", "kept"), [(10, 0.25, 8), (10, 0.45, 6), (4, 0.625, 2), (5, 0.9, 1)]
 )
 def test_counts_are_rounded_to_even(size, sparsity, kept):
-    """7.5 to 8, 5.5 to 6, 1.5 to 2, 0.5 to 1 since one has to stay."""
+    """7.5 to 8, 5.5 to 6, 1.5 to 2; 0.5 to 1, since at least one weight is kept."""
     assert np.sum(mask("weight", RNG.normal(size=(1, size)), sparsity)) == kept
 
 
@@ -49,7 +49,7 @@ def test_blocks():
 
 
 def test_blocks_at_the_edge():
-    """A cut block counts by the mean of what is there."""
+    """The score of a smaller block is the mean of its weights."""
     assert mask((2, 2), [[1, 1, 5], [1, 1, 5], [2, 2, 0]], 0.5) == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
 
 
@@ -61,40 +61,40 @@ def test_two_of_four():
     assert np.array(mask("2:4", rows, 0.25)).T.tolist()[0] == [1, 1, 1, 0, 0, 1, 1, 1]
 
 
-def test_two_of_four_where_four_do_not_divide_the_inputs():
+def test_two_of_four_with_seven_inputs():
     assert np.array(mask("2:4", np.array([[6, 5, 4, 3, 2, 1, 1]]).T, 0.5)).T.tolist() == [
         [1, 1, 0, 0, 1, 1, 0]
     ]
 
 
-def test_equal_weights_leave_two_of_four():
+def test_two_of_four_equal_weights():
     assert np.array(mask("2:4", np.ones((8, 3)), 0.5)).sum(axis=0).tolist() == [4, 4, 4]
 
 
 def test_stacks():
-    """Each matrix of a stack has its blocks and its fours; the threshold is that of the kernel."""
+    """Blocks and groups of four lie within one matrix of a stack; the threshold is that of the kernel."""
     kernel = np.array([[[1, 2, 3, 4]], [[5, 6, 7, 8]]], "float32")
-    assert masking("weight", "layer").masks([kernel], 0.5)[0].tolist() == [[[False] * 4], [[True] * 4]]
-    kept = masking("2:4", "layer").masks([kernel.transpose(0, 2, 1)], 0.5)[0]
+    assert pattern_of("weight", "layer").masks([kernel], 0.5)[0].tolist() == [[[False] * 4], [[True] * 4]]
+    kept = pattern_of("2:4", "layer").masks([kernel.transpose(0, 2, 1)], 0.5)[0]
     assert kept.transpose(0, 2, 1).tolist() == [[[False, False, True, True]]] * 2
 
 
-def test_each_layer_alone_or_all_together():
-    """Squares over those at least as large: 1, 9/25, 4/29, 1/30 and 1, 49/113, 36/149, 25/174."""
+def test_layer_and_global_scope():
+    """The LAMP scores, from largest to smallest, are 1, 9/25, 4/29, 1/30 and 1, 49/113, 36/149, 25/174."""
     small, large = np.array([[[1, 2, 3, 4]]], "float32"), np.array([[[5, 6, 7, 8]]], "float32")
-    alone = masking("weight", "layer").masks([small, large], 0.375)
-    together = masking("weight", "global").masks([small, large], 0.375)
+    alone = pattern_of("weight", "layer").masks([small, large], 0.375)
+    together = pattern_of("weight", "global").masks([small, large], 0.375)
     assert [kept.sum() for kept in alone] == [2, 2]  # 2.5 to even
     assert together[0].tolist() == [[[False, False, True, True]]]
     assert together[1].tolist() == [[[False, True, True, True]]]
 
 
-def test_together_the_scale_of_a_layer_does_not_matter():
-    """It has no meaning in front of a normalization."""
+def test_the_scale_of_a_layer_does_not_matter_in_global_scope():
+    """Normalization after the layer would remove it."""
     first, second = (RNG.normal(size=shape).astype("float32") for shape in ((1, 30, 20), (1, 10, 40)))
     second *= np.abs(second) ** 2  # some are much larger than others
-    kept = masking("weight", "global").masks([first, second], 0.8)
-    scaled = masking("weight", "global").masks([first, second / 1e4], 0.8)
+    kept = pattern_of("weight", "global").masks([first, second], 0.8)
+    scaled = pattern_of("weight", "global").masks([first, second / 1e4], 0.8)
     assert sum(mask.sum() for mask in kept) == 200
     assert kept[0].mean() > 1.5 * kept[1].mean()
     for mask, other in zip(kept, scaled, strict=True):
@@ -103,15 +103,15 @@ def test_together_the_scale_of_a_layer_does_not_matter():
         assert np.abs(weights[mask]).min() > np.abs(weights[~mask]).max()
 
 
-def test_together_keeps_one_of_each_at_any_sparsity():
-    """Whatever its scale, and of zeros too."""
+def test_global_scope_keeps_one_weight_of_each_kernel():
+    """At any sparsity and scale, and even if all weights are zero."""
     weights = [np.full((1, 2, 2), value, "float32") for value in (0, 1e-20, 100)]
-    assert [kept.sum() for kept in masking("weight", "global").masks(weights, 0.95)] == [1, 1, 1]
+    assert [kept.sum() for kept in pattern_of("weight", "global").masks(weights, 0.95)] == [1, 1, 1]
 
 
-def test_blocks_together():
+def test_blocks_in_global_scope():
     rows = np.array([[[1, 1, 2, 2], [4, 4, 8, 8]]], "float32")
-    kept = masking((1, 2), "global").masks([rows, rows * 100], 0.5)
+    kept = pattern_of((1, 2), "global").masks([rows, rows * 100], 0.5)
     for mask in kept:
         assert mask.tolist() == [[[False] * 4, [True] * 4]]
 
@@ -132,7 +132,7 @@ def test_blocks_together():
 )
 def test_wrong_arguments(pattern, scope, message):
     with pytest.raises(ValueError, match=message):
-        masking(pattern, scope)
+        pattern_of(pattern, scope)
 
 
 def built(layer, *input_shape):
@@ -141,11 +141,11 @@ def built(layer, *input_shape):
 
 
 def apply(kernel, inputs):
-    """What the matrices of a kernel say that its layer does: (stack, inputs) to (stack, outputs)."""
+    """Multiplies inputs `(stack, inputs)` by the matrices of a kernel: `(stack, outputs)`."""
     return np.einsum("si,sio->so", inputs, kernel.read())
 
 
-def answer(layer, inputs):
+def output_of(layer, inputs):
     return keras.ops.convert_to_numpy(layer(inputs))
 
 
@@ -161,44 +161,44 @@ def answer(layer, inputs):
 )
 def test_inputs_and_outputs(layer):
     inputs = RNG.normal(size=(1, 1, 1, 3)).astype("float32")
-    expected = answer(layer, inputs)
-    kernel = Kernel("it", layer)
+    expected = output_of(layer, inputs)
+    kernel = Kernel("name", layer)
     assert kernel.shape == (1, 3, 5)
     np.testing.assert_allclose(apply(kernel, inputs[0, 0]), expected[0, 0], rtol=1e-5, atol=1e-6)
 
 
-def test_each_place_in_the_window_of_a_convolution():
+def test_a_matrix_for_each_position_of_the_window():
     layer = built(layers.Conv2D(5, (2, 3)), 4, 4, 7)
-    kernel = Kernel("it", layer)
+    kernel = Kernel("name", layer)
     assert kernel.shape == (6, 7, 5)
     np.testing.assert_array_equal(kernel.read()[1 * 3 + 2], np.asarray(layer.kernel)[1, 2])
 
 
-def test_grouped_convolutions_have_the_inputs_of_a_group():
-    assert Kernel("it", built(layers.Conv2D(6, 1, groups=3), 4, 4, 9)).shape == (1, 3, 6)
+def test_inputs_of_a_grouped_convolution_are_those_of_a_group():
+    assert Kernel("name", built(layers.Conv2D(6, 1, groups=3), 4, 4, 9)).shape == (1, 3, 6)
 
 
 def test_a_matrix_for_each_group():
     layer = layers.EinsumDense("btgd,gde->btge", (1, 4, 5))
     inputs = RNG.normal(size=(1, 1, 4, 3)).astype("float32")
-    expected = answer(layer, inputs)
-    kernel = Kernel("it", layer)
+    expected = output_of(layer, inputs)
+    kernel = Kernel("name", layer)
     assert kernel.shape == (4, 3, 5)
     np.testing.assert_allclose(apply(kernel, inputs[0, 0]), expected[0, 0], rtol=1e-5, atol=1e-6)
 
 
 def test_several_axes_of_inputs():
-    """The last projection of an attention layer sums over heads and their features."""
+    """As in the output projection of attention, which sums over heads and their features."""
     layer = layers.EinsumDense("btnh,nhd->btd", (1, 5))
     inputs = RNG.normal(size=(1, 1, 4, 3)).astype("float32")
-    expected = answer(layer, inputs)
-    kernel = Kernel("it", layer)
+    expected = output_of(layer, inputs)
+    kernel = Kernel("name", layer)
     assert kernel.shape == (1, 12, 5)
     np.testing.assert_allclose(apply(kernel, inputs.reshape(1, 12)), expected[0], rtol=1e-5, atol=1e-6)
 
 
-def test_open_equations():
-    assert Kernel("it", built(layers.EinsumDense("...x,xy->...y", 5), 2, 3)).shape == (1, 3, 5)
+def test_equations_with_an_ellipsis():
+    assert Kernel("name", built(layers.EinsumDense("...x,xy->...y", 5), 2, 3)).shape == (1, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +211,13 @@ def test_open_equations():
     ],
     ids=["Conv2D", "Conv1DTranspose", "grouped", "heads"],
 )
-def test_back_in_place(layer, input_shape):
-    kernel = Kernel("it", built(layer, *input_shape))
-    np.testing.assert_array_equal(kernel.in_place(kernel.read()), np.asarray(layer.kernel))
+def test_to_variable_shape_and_apply_mask(layer, input_shape):
+    kernel = Kernel("name", built(layer, *input_shape))
+    np.testing.assert_array_equal(kernel.to_variable_shape(kernel.read()), np.asarray(layer.kernel))
     kept = kernel.read() > 0
-    kernel.keep(keras.ops.convert_to_tensor(kernel.in_place(kept)))
+    kernel.apply_mask(keras.ops.convert_to_tensor(kernel.to_variable_shape(kept)))
     np.testing.assert_array_equal(kernel.read() != 0, kept)
-    assert not np.signbit(kernel.read()).any()  # no negative zeros, which would not zip well
+    assert not np.signbit(kernel.read()).any()  # negative zeros would not compress well
 
 
 def nested():
@@ -247,7 +247,7 @@ def test_finds_kernels_inside_of_layers(skip, expected):
     assert sorted(kernel.name for kernel in found) == sorted(expected)
 
 
-def test_shared_layers_count_once():
+def test_shared_layers_are_listed_once():
     inputs = keras.Input((4,))
     dense = layers.Dense(4, name="shared")
     inside = keras.Sequential([keras.Input((4,)), dense], name="block")
@@ -255,7 +255,7 @@ def test_shared_layers_count_once():
     assert [kernel.name for kernel in found] == ["shared"]
 
 
-def test_names_are_those_after_loading(tmp_path):
+def test_names_are_the_same_after_loading(tmp_path):
     stack = [layers.Dense(3, name="first"), layers.Dense(3, name="second")]
     model = keras.Sequential([keras.Input((4,)), *stack], name="named")
     model.save(tmp_path / "model.keras")
@@ -263,7 +263,7 @@ def test_names_are_those_after_loading(tmp_path):
         assert [kernel.name for kernel in kernels(each)] == ["first", "second"]
 
 
-def test_leaves_depthwise_convolutions_and_gains():
+def test_depthwise_convolutions_and_gains_are_not_listed():
     stack = [layers.DepthwiseConv2D(3), layers.BatchNormalization(), layers.SeparableConv2D(3, 2)]
     assert kernels(keras.Sequential([keras.Input((6, 6, 2)), *stack])) == []
 
@@ -271,7 +271,7 @@ def test_leaves_depthwise_convolutions_and_gains():
 @pytest.mark.parametrize(
     ("make", "skip", "message"),
     [
-        (nested, ["heads"], "skip names 'heads', and 'nested' has no such layer"),
+        (nested, ["heads"], "skip names 'heads', but 'nested' has no such layer"),
         (nested, ["attention/heads"], "skip names 'attention/heads'"),
         (lambda: keras.Sequential([layers.Dense(3)], name="early"), [], "'early' has no weights yet"),
     ],

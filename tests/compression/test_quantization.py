@@ -356,11 +356,11 @@ def test_every_layer_of_the_package_is_in_one_table_of_the_scheme():
 
 def test_errors():
     model = dense_model()
-    with pytest.raises(ValueError, match="'two' is quantized already: remove_quantization gives"):
+    with pytest.raises(ValueError, match="'two' is quantized already: remove_quantization returns"):
         quantize_aware(quantize_aware(model))
     with pytest.raises(ValueError, match="'two' is not quantized: there is nothing to remove"):
         remove_quantization(model)
-    with pytest.raises(ValueError, match=r"skip names a layer 'dens' .* did you mean 'dense'"):
+    with pytest.raises(ValueError, match=r"skip names 'dens', .* did you mean 'dense'"):
         quantize_aware(model, skip=["dens"])
     with pytest.raises(ValueError, match=r"skip has to be a sequence .* received the string 'dense'"):
         quantize_aware(model, skip="dense")

@@ -106,9 +106,9 @@ def test_errors():
     for num_shards in (0, 5, 2.0, True):
         with pytest.raises(ValueError, match=r"num_shards has to be an integer from 1 to 4, the groups"):
             shard(model, num_shards)
-    with pytest.raises(ValueError, match="'vit' has no attention groups whose answers are averaged"):
+    with pytest.raises(ValueError, match="'vit' has no attention groups whose class tokens are averaged"):
         shard(hsvit_keras.create_model("vit", input_shape=(16, 16, 3), hidden_dim=16, num_heads=2), 2)
-    with pytest.raises(ValueError, match="is quantized: slim before"):
+    with pytest.raises(ValueError, match="is quantized: slim it before"):
         shard(hsvit_keras.quantize_aware(model), 2)
     with pytest.raises(ValueError, match=r"stem has to be one of .*received stem='cut'|stem"):
         small_model("hsvit_c2a2", stem="cut")

@@ -9,7 +9,7 @@ import hsvit_keras
 from hsvit_keras.compression.quantization import quantize_aware
 from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.compression.slimming.parts import find_places
-from hsvit_keras.compression.slimming.scores import entry_worths, part_worths
+from hsvit_keras.compression.slimming.scores import part_scores, weight_scores
 from tests.compression.test_slimming import with_random_weights
 from tests.models.small import small_model
 
@@ -25,7 +25,7 @@ def mlp(dropout=0.0):
 
 def worths(model, kind, name, score, batches=None):
     place = find_places(Graph(model))[kind][name]
-    return part_worths(name, place, entry_worths(model, score, batches))
+    return part_scores(name, place, weight_scores(model, score, batches))
 
 
 def test_weight_is_the_mean_square_of_all_that_goes():
@@ -165,7 +165,7 @@ def test_blocks_by_number():
 
 
 HSVIT_ERRORS = {
-    "no group": ({"groups": 0}, r"groups has to keep 1 to 4, .*; received 0"),
+    "no group": ({"groups": 0}, r"groups has to be the number to keep, 1 to 4, .*; received 0"),
     "no group of a list": ({"groups": []}, r"groups .*; received \(\)"),
     "too many groups": ({"groups": 5}, "1 to 4, .*; received 5"),
     "negative": ({"groups": -1}, "received -1"),
@@ -173,28 +173,37 @@ HSVIT_ERRORS = {
     "share above one": ({"groups": 1.5}, "received 1.5"),
     "true": ({"groups": True}, "received True"),
     "text": ({"groups": "half"}, "received 'half'"),
-    "group that is not there": ({"groups": [0, 4]}, r"numbers from 0 on; received \(0, 4\)"),
+    "group that is not there": ({"groups": [0, 4]}, r"numbers from 0 to 3; received \(0, 4\)"),
     "negative group": ({"groups": [-1]}, r"received \(-1,\)"),
     "list of lists": ({"groups": [[0, 1]]}, "received"),
-    "too many heads": ({"heads": 5}, "heads has to keep 1 to 4 of 'block0_attention'"),
+    "too many heads": ({"heads": 5}, "heads has to be the number to keep, 1 to 4 of 'block0_attention'"),
     "too many heads of one": (
         {"heads": {"block1_attention": 5}},
         "4 of 'block1_attention'.* received 5",
     ),
     "unknown attention": (
         {"heads": {"block9_attention": 1}},
-        "heads names 'block9_attention'; the model has block0_attention, block1_attention",
+        "heads names 'block9_attention', but the model has only block0_attention, block1_attention",
     ),
     "kernels of the last convolution": ({"kernels": {"stage1_conv1": 3}}, "kernels names 'stage1_conv1'"),
-    "no kernel": ({"kernels": {"stage1_conv0": []}}, "kernels has to keep 1 to 16 of 'stage1_conv0'"),
+    "no kernel": (
+        {"kernels": {"stage1_conv0": []}},
+        "kernels .* keep, 1 to 16 of 'stage1_conv0', a share .* list of numbers",
+    ),
     "no units": ({"mlp_units": 4}, "has no mlp_units that could be removed; received mlp_units=4"),
-    "no block": ({"blocks": 0}, "blocks has to keep 1 to 2, .* received 0"),
-    "no block of a list": ({"blocks": []}, "blocks has to keep 1 to 2"),
-    "unknown block": ({"blocks": ["block0"]}, "blocks names 'block0'; the model has block0_add, block1_add"),
+    "no block": ({"blocks": 0}, "blocks has to be the number to keep, 1 to 2, .* received 0"),
+    "no block of a list": ({"blocks": []}, "blocks has to be the number to keep, 1 to 2"),
+    "unknown block": (
+        {"blocks": ["block0"]},
+        "blocks names 'block0', but the model has only block0_add, block1_add",
+    ),
     "unknown score": ({"groups": 2, "score": "size"}, "score has to be one of 'weight', .*score='size'"),
     "no batches": ({"groups": 2, "score": "taylor"}, "score='taylor' needs batches"),
     "empty batches": ({"groups": 2, "score": "taylor", "batches": []}, "score='taylor' needs batches"),
-    "no gain": ({"heads": 2, "score": "gain"}, "'block0_attention' have no batch normalization"),
+    "no gain": (
+        {"heads": 2, "score": "gain"},
+        "score='gain' needs batch normalization after the parts of 'block0_attention'",
+    ),
 }
 
 
@@ -222,5 +231,5 @@ def test_a_model_without_a_graph():
 def test_a_quantized_model():
     """Its ranges belong to the features that it has."""
     quantized = quantize_aware(small_model("hsvit_c2a2"))
-    with pytest.raises(ValueError, match=r"'hsvit_c2a2' is quantized: slim before, .*remove_quantization"):
+    with pytest.raises(ValueError, match=r"'hsvit_c2a2' is quantized: slim it before .*remove_quantization"):
         hsvit_keras.slim(quantized, groups=2)

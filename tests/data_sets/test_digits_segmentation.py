@@ -29,12 +29,12 @@ def test_each_mask_holds_the_background_and_the_class_of_its_digit(parts):
             assert set(np.unique(mask).tolist()) == {0, 1 + digit}
 
 
-def test_the_background_is_plain_and_the_digit_clearly_of_another_grey(parts):
+def test_the_background_is_plain_and_the_digit_clearly_lighter(parts):
     for image, mask in zip(parts["test"].images[..., 0].astype(int), parts["test"].labels, strict=True):
-        values, counts = np.unique(image[mask == 0], return_counts=True)
-        background = values[counts.argmax()]
-        assert counts.max() > 0.6 * counts.sum()  # the rest is the blurred edge of the digit
-        assert np.abs(image[mask > 0] - background).min() >= 40  # half of the least contrast
+        background = image.min()
+        assert (image == background).mean() > 0.25  # the rest is the digit and its blurred edge
+        assert image[mask > 0].min() > image[mask == 0].max() - 1  # masks are where ink is more than half
+        assert (image[mask > 0] - background).min() >= 40  # half of the least contrast
 
 
 def test_the_images_are_the_same_each_time(parts):

@@ -9,16 +9,15 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from export import onnx
-from tests.export import commands, hsvits
+from tests.command_line.in_process import call
+from tests.export import hsvits
 
 pytestmark = pytest.mark.tensorflow
 
 
 def test_command(tmp_path, capsys):
     hsvits.small().save(tmp_path / "m.keras")
-    commands.run(
-        onnx, f"--model={tmp_path}/m.keras", f"--output={tmp_path}/m.onnx", "--samples=20", "--opset=18"
-    )
+    call(onnx, f"--model={tmp_path}/m.keras", f"--output={tmp_path}/m.onnx", "--samples=20", "--opset=18")
     report = json.loads((tmp_path / "m.onnx.json").read_text())
     assert (report["preset"], report["opset"], report["input"]["shape"][0]) == ("float32", 18, None)
     assert (report["parity"]["samples"], report["parity"]["data"]) == (20, "digits")

@@ -18,7 +18,8 @@ if keras.backend.backend() != "tensorflow":
 from data_sets import load_dataset, sample_images
 from export import tflite
 from hsvit_runtime.errors import InputError
-from tests.export import commands, hsvits
+from tests.command_line.in_process import call
+from tests.export import hsvits
 
 pytestmark = pytest.mark.tensorflow
 
@@ -41,9 +42,7 @@ def stranger(tmp_path_factory):
 
 
 def export(model, output, **options):
-    commands.run(
-        tflite, f"--model={model}", f"--output={output}", *(f"--{k}={v}" for k, v in options.items())
-    )
+    call(tflite, f"--model={model}", f"--output={output}", *(f"--{k}={v}" for k, v in options.items()))
     return json.loads(output.with_suffix(".json").read_text())
 
 
@@ -116,7 +115,7 @@ def test_what_has_to_be_said_of_a_stranger(stranger, tmp_path, options, message)
 
 
 def test_a_range_that_contradicts_the_model(model, tmp_path):
-    with pytest.raises(InputError, match="--input_range=0,1 contradicts the model, whose .* 0,255"):
+    with pytest.raises(InputError, match=r"--input_range=0,1 contradicts the model, whose .* 0,255"):
         export(model, tmp_path / "m.tflite", input_range="0,1")
 
 

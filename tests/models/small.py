@@ -75,7 +75,7 @@ def each_argument():
     for name in sorted(MODELS, key=lambda name: (-len(_small(name)[1]), name)):
         model_class, arguments = registry._VARIANTS[name].model_class, _small(name)[1]
         parts = {(model_class, argument, str(value)) for argument, value in arguments.items()}
-        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        yield _parameter(name, is_slow=parts <= seen)
         seen |= parts
 
 
@@ -85,8 +85,14 @@ def each_kind():
     for name in MODELS:
         variant = registry._VARIANTS[name]
         parts = {variant.model_class, variant.arguments(variant.input_shape).get("attention")}
-        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        yield _parameter(name, is_slow=parts <= seen)
         seen |= parts
+
+
+def _parameter(name, is_slow):
+    """The tests of one model share it, so with `--dist=loadgroup` they run in one process."""
+    marks = [pytest.mark.xdist_group(name), *([pytest.mark.slow] if is_slow else [])]
+    return pytest.param(name, marks=marks)
 
 
 def small_model(name, **overrides):

@@ -15,6 +15,7 @@ from tests.models.running import ON_JAX, images, outputs
 from tests.models.small import each_argument, small_model
 
 NAMES = list(each_argument())
+QUICK = [p.values[0] for p in NAMES if "slow" not in [mark.name for mark in p.marks]]
 
 
 @functools.cache
@@ -122,7 +123,7 @@ def test_saved_models_load_in_a_fresh_process(tmp_path):
     Models whose class and layers others have, too, are left out.
     """
     names, saved_classes = [], set()
-    for name in [name for values in NAMES for name in values.values if not values.marks]:
+    for name in QUICK:
         model, given, _ = built(name)
         classes = {type(model), *map(type, model.layers)}
         if classes <= saved_classes:
