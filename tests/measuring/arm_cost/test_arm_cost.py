@@ -47,7 +47,7 @@ def test_the_files_that_a_program_finds(tmp_path):
     ("content", "core", "error", "message"),
     [
         (b"\0\0\0\0TFL3", "cortex-a1", InputError, r"core='cortex-a1' is unknown; known are cortex-a72, "),
-        (b"no flatbuffer", "cortex-a76", InputError, r"model is no \.tflite file"),
+        (b"no flatbuffer", "cortex-a76", InputError, r"model is not a \.tflite file"),
         (b"", "cortex-a76", InputError, r"model is empty"),
         (None, "cortex-a76", FileNotFoundError, r"No such file.*model"),
     ],
