@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from export import report
-from export.page import run_folder
+from export.page import building, run_folder
 from hsvit_keras.tasks import Classification
 from measuring import benchmark_report, latency_statistics
 from tests.export import phone_numbers, reports
@@ -61,13 +60,13 @@ def test_it_warns_of_all_that_python_would(phone_report):
 
 def test_the_page_shows_it():
     run = run_folder.read_run(FILE.parent, benchmarks=[FILE])
-    html, figures = report.build(run)
+    html, figures = building.build(run)
     assert figures
     for told in (
         "Measured on Maker Phone 7",
         "API level",
         "original.tflite (2)",
-        "WRONG OUTPUTS for 10 of 10 images",
+        "WRONG OUTPUTS for 10 of 10 samples",
         "pair broken was not measured: broken.tflite holds 3 bytes, bundle.json says 22",
         "the device throttled after measuring, status 1",
     ):

@@ -1,3 +1,4 @@
+import base64
 import html.parser
 import json
 import pathlib
@@ -8,13 +9,13 @@ import sys
 import pytest
 
 import export
-from export import report
-from export.page import run_folder
+from export.page import building, formats, run_folder
+from hsvit_keras.tasks import TASKS
 from measuring import official_tools
 from tests.export import reports
 
 ROOT = pathlib.Path(export.__file__).parent.parent
-OUTPUTS = pathlib.Path(__file__).parent / "measuring" / "official_outputs"
+OUTPUTS = pathlib.Path(__file__).parents[1] / "measuring" / "official_outputs"
 
 METRICS = [
     {
@@ -33,7 +34,7 @@ ARTIFACT = {
     "preset": "dynamic",
     "bytes": 1_000_000,
     "sha256": "0123456789abcdef" * 4,
-    "input": {"shape": [1, 8, 8, 1], "dtype": "float32", "pixels": True, "mean": 0.1, "std": 0.3},
+    "input": {"shape": [1, 8, 8, 1], "dtype": "float32"},
     "output": {"shape": [1, 3], "dtype": "float32"},
     "ops": {"CONV_2D": 5, "ADD": 7},
     "partitions": 1,
@@ -41,7 +42,16 @@ ARTIFACT = {
     "undelegated_ops": [{"op": "MAX_POOL_2D", "count": 2, "reason": "stride 4 > window 3"}],
     "flex_ops": ["FlexErf"],
     "minimum_runtime": "2.16",
-    "parity": {"samples": 64, "max_abs_diff": 0.0123, "cosine": 0.99987, "top1_agreement": 0.984375},
+    "task": TASKS["classification"].to_json(),
+    "description": {"input_range": [0, 255]},
+    "parity": {
+        "samples": 64,
+        "data": "digits",
+        "max_abs_diff": 0.0123,
+        "cosine": 0.99987,
+        "top1_agreement": 0.984375,
+        "metrics": {"accuracy": 0.9375},
+    },
 }
 
 
@@ -76,10 +86,19 @@ class Page(html.parser.HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
+SUMMARY = {
+    "task": TASKS["classification"].to_json(),
+    "validation": {"part": "train, 10 %, seed 0", "metric": "accuracy"},
+    "best": METRICS[1],
+    "test": {"samples": 40, "accuracy": 0.85, "loss": 0.5},
+    "parameters": 54321,
+    "seconds": 98.7,
+    "backend": "tensorflow",
+}
 COMPLETE = {
     "metrics.jsonl": "".join(json.dumps(row) + "\n" for row in METRICS),
     "config.json": {"model": "hsvit_tiny", "epochs": 3, "augmentation": {"shift": 2}},
-    "summary.json": {"parameters": 54321, "seconds": 98.7, "backend": "tensorflow"},
+    "summary.json": SUMMARY,
     "exports/mobile.json": ARTIFACT,
     "benchmark.json": reports.phone_report(),
 }
@@ -100,7 +119,7 @@ def workdir(tmp_path):
 
 
 def build(folder, **arguments):
-    content, images = report.build(run_folder.read_run(folder, **arguments))
+    content, images = building.build(run_folder.read_run(folder, **arguments))
     return content, Page(content), images
 
 
@@ -130,14 +149,15 @@ def test_complete_page(complete):
 def test_summary_of_the_benchmark(complete):
     content, page, _ = complete
     assert rows(content, "The original and its artifacts") == [
-        ["Artifact", "Time ratio", "Size", "of original", "Same answer", "Accuracy", "Median"],
-        ["original.tflite", "1.000", "4 MB", "100 %", "–", "97.5 %", "2.00 ms"],
-        ["mobile.tflite", "0.500 [0.500, 0.500]", "1 MB", "25 %", "97.5 %", "97.5 %", "1.00 ms"],
+        ["Artifact", "Time ratio", "Size", "of original", "Median", "Cosine", "Same class", "Accuracy"],
+        ["original.tflite", "1.000", "4 MB", "100 %", "2.00 ms", "–", "–", "97.5 %"],
+        ["mobile.tflite", "0.500 [0.500, 0.500]", "1 MB", "25 %", "1.00 ms", "0.999500", "97.5 %", "97.5 %"],
     ]
-    (reading,) = (text for text in page.texts["p"] if text.startswith("Answers to"))
+    (reading,) = (text for text in page.texts["p"] if "Time ratio" in text)
     assert reading == (
-        "Answers to 40 images of digits, test part. Time ratio: median latency over that of original.tflite, "
-        "with its 95% interval; below 1 is faster. Measured on Maker Phone 7, TFLite Interpreter, 2 threads."
+        "Outputs for 40 samples of digits, test part. Time ratio: median latency over that of "
+        "original.tflite, with its 95% interval; below 1 is faster. "
+        "Measured on Maker Phone 7, TFLite Interpreter, 2 threads."
     )
 
 
@@ -145,23 +165,68 @@ def test_training(complete):
     _, page, _ = complete
     facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
     assert facts["Epochs"] == "3"
-    assert facts["Best accuracy"] == "87.5 % on validation, epoch 2"
-    assert facts["Last accuracy"] == "75.0 %"
+    assert facts["Best epoch"] == "2, chosen on validation (train, 10 %, seed 0)"
+    assert facts["Accuracy, validation"] == "87.5 %"
+    assert facts["Accuracy, test part, measured once"] == "85.0 %"
     assert facts["Speed"] == "200 images/s"
     assert (facts["Parameters"], facts["Time"], facts["Backend"]) == ("54,321", "99 s", "tensorflow")
     assert (facts["epochs"], facts["augmentation.shift"]) == ("3", "2")
 
 
-def test_best_epoch_is_the_one_that_the_training_kept(workdir):
-    best = {"epoch": 3, "val_accuracy": 0.875}
-    _, page, _ = build(workdir({"metrics.jsonl": COMPLETE["metrics.jsonl"], "summary.json": {"best": best}}))
-    assert "87.5 % on validation, epoch 3" in page.texts["dd"]
+def test_an_epoch_chosen_on_the_test_part_is_named_as_that(workdir):
+    summary = {**SUMMARY, "validation": {"part": "test", "metric": "accuracy"}, "test": None}
+    _, page, _ = build(workdir({"metrics.jsonl": COMPLETE["metrics.jsonl"], "summary.json": summary}))
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["Best epoch"] == "2, chosen on the test part, as the papers do"
+    assert facts["Accuracy, test part, best epoch"] == "87.5 %"
+    assert not any("validation" in text for text in (*facts, *facts.values()))
+    curves = [figure["aria-label"] for figure in page.attributes("svg")]
+    assert any(text.startswith("Accuracy: training 0.5, test 0.5 in the first epoch") for text in curves)
+
+
+def test_a_task_of_another_metric(workdir):
+    segmentation = TASKS["segmentation"].to_json()
+    metrics = [{"epoch": 1, "loss": 1.0, "mean_iou": 0.25, "val_loss": 1.5, "val_mean_iou": 0.5}]
+    summary = {**SUMMARY, "task": segmentation, "best": metrics[0], "test": {"mean_iou": 0.4}}
+    benchmark = reports.phone_report()
+    benchmark["task"] = segmentation
+    for model in benchmark["models"]:
+        model["metrics"] = {"mean_iou": 0.625}
+    benchmark["pairs"][0]["agreement"]["pixel_agreement"] = 0.875
+    content, page, images = build(
+        workdir(
+            {"metrics.jsonl": json.dumps(metrics[0]), "summary.json": summary, "benchmark.json": benchmark}
+        )
+    )
+    header, *models = rows(content, "The original and its artifacts")
+    assert header[-2:] == ["Same class of a pixel", "Mean IoU"]
+    assert [model[-2:] for model in models] == [["–", "62.5 %"], ["87.5 %", "62.5 %"]]
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["Mean IoU, test part, measured once"] == "40.0 %"
+    assert "mean-iou" in images
+
+
+def test_samples_of_the_test_part_are_shown(workdir):
+    png = b"\x89PNG of samples"
+    content, _, _ = build(workdir({**COMPLETE, "samples.png": png}))
+    assert f"data:image/png;base64,{base64.b64encode(png).decode()}" in content
 
 
 def test_artifacts(complete):
     content, _, _ = complete
-    assert rows(content, "How alike the artifacts answer")[1] == [
-        *("mobile.tflite", "dynamic", "1 MB", "0.012", "0.999870", "98.4 %", "64", "2.16"),
+    assert rows(content, "How near the artifacts are to Keras")[1] == [
+        *(
+            "mobile.tflite",
+            "dynamic",
+            "1 MB",
+            "0.012",
+            "0.999870",
+            "98.4 %",
+            "93.8 %",
+            "64",
+            "digits",
+            "2.16",
+        ),
     ]
     assert rows(content, "What is inside the artifacts")[1] == [
         "mobile.tflite",
@@ -179,9 +244,9 @@ def test_artifacts_are_ordered_by_size_and_may_know_less(workdir):
     onnx = {"artifact": "model.onnx", "sha256": "f" * 64, "parity": {}, "opset": 17, "bytes": 2_000_000}
     folder = workdir({"exports/mobile.json": ARTIFACT, "model.onnx.json": onnx})
     content, _, _ = build(folder)
-    answers = rows(content, "How alike the artifacts answer")
-    assert [row[0] for row in answers[1:]] == ["model.onnx", "mobile.tflite"]
-    assert answers[1][1:] == ["–", "2 MB", "–", "–", "–", "–", "opset 17"]
+    nearness = rows(content, "How near the artifacts are to Keras")
+    assert [row[0] for row in nearness[1:]] == ["model.onnx", "mobile.tflite"]
+    assert nearness[1][1:] == ["–", "2 MB", *"––––", "–", "random inputs", "opset 17"]
     assert rows(content, "What is inside the artifacts")[1][1:-1] == ["–"] * 6
 
 
@@ -243,16 +308,16 @@ def test_costs_alone_are_enough_and_broken_ones_are_left_out(workdir):
     )
 
 
-def test_wrong_answers_come_first_whatever_was_measured_where(workdir):
+def test_wrong_outputs_come_first_whatever_was_measured_where(workdir):
     here, phone = reports.phone_report(), reports.phone_report()
     here["device"]["name"] = "A computer"
     phone["warnings"] = [
-        {"code": "wrong_answers", "model": "mobile.tflite", "message": "WRONG ANSWERS to 3 of 40 images"},
-        {"code": "not_finite", "model": None, "message": "2 of 40 answers hold NaN or infinity"},
+        {"code": "wrong_answers", "model": "mobile.tflite", "message": "WRONG OUTPUTS for 3 of 40 samples"},
+        {"code": "not_finite", "model": None, "message": "outputs of 2 of 40 samples hold NaN or infinity"},
     ]
     told = [
-        "mobile.tflite answers wrongly on Maker Phone 7: WRONG ANSWERS to 3 of 40 images.",
-        "A model answers wrongly on Maker Phone 7: 2 of 40 answers hold NaN or infinity.",
+        "mobile.tflite computes wrong outputs on Maker Phone 7: WRONG OUTPUTS for 3 of 40 samples.",
+        "A model computes wrong outputs on Maker Phone 7: outputs of 2 of 40 samples hold NaN or infinity.",
     ]
     folder = workdir({"benchmark.json": here, "phone.json": phone})
     content, page, _ = build(folder, benchmarks=[folder / "benchmark.json", folder / "phone.json"])
@@ -271,7 +336,7 @@ def test_warnings(workdir):
     ]
     _, page, _ = build(workdir({"benchmark.json": benchmark}))
     assert page.texts["li"] == ["a debug build", "mobile.tflite: it varied"]
-    assert "Mind 2 warnings about this measurement, below." in page.texts["p"]
+    assert "There are 2 warnings about this measurement, see below." in page.texts["p"]
 
 
 def test_figures_are_described_for_those_who_do_not_see_them(complete):
@@ -370,28 +435,28 @@ def test_metrics_that_stop_early_or_lack_a_column(workdir):
     _, page, images = build(workdir({"metrics.jsonl": metrics}))
     assert {"loss"} == set(images) & {"loss", "accuracy", "learning-rate"}
     assert "Loss over 2 epochs." in page.texts["figcaption"]
-    assert "Best accuracy" not in page.texts["dt"]
+    assert "Best epoch" not in page.texts["dt"]
 
 
 def test_agreement_stands_in_for_an_unknown_accuracy(workdir):
     benchmark = reports.phone_report()
     for model in benchmark["models"]:
-        model["accuracy"] = None
+        model["metrics"] = {}
     _, page, _ = build(workdir({"benchmark.json": benchmark}))
     described = [figure["aria-label"] for figure in page.attributes("svg")]
     assert (
-        "Agreement against latency (median latency, ms): "
+        "Same class against latency (median latency, ms): "
         "original.tflite 100.0 % at 2, mobile.tflite 97.5 % at 1" in described
     )
 
 
-def test_imported_results_have_neither_interval_nor_answers(workdir, tmp_path):
+def test_imported_results_have_neither_interval_nor_outputs(workdir, tmp_path):
     imported = official_tools.import_results([OUTPUTS / "shell.txt", OUTPUTS / "one_line.txt"])
     (tmp_path / "imported.json").write_text(json.dumps(imported))
     content, page, images = build(workdir({}), benchmarks=[tmp_path / "imported.json"])
     assert page.texts["h2"][-1] == "Measured on an unnamed device"
     assert rows(content, "The original and its artifacts")[2] == [
-        *("one_line.txt", "0.026 (of means)", "–", "–", "–", "–", "–"),
+        *("one_line.txt", "0.026 (of means)", "–", "–", "–", "–"),
     ]
     assert "latency-1" in images
     assert "speed-1" not in images
@@ -410,7 +475,7 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
     content, page, images = build(folder, benchmarks=paths, exports=other)
     assert page.texts["h2"][-2:] == ["Measured on Maker Phone 7", "Measured on Second Phone"]
     assert {"latency-1", "latency-2"} <= set(images)
-    assert [row[0] for row in rows(content, "How alike the artifacts answer")[1:]] == ["other.tflite"]
+    assert [row[0] for row in rows(content, "How near the artifacts are to Keras")[1:]] == ["other.tflite"]
 
 
 @pytest.mark.parametrize(
@@ -446,7 +511,7 @@ def test_reports_of_others_are_no_artifacts(workdir):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema_version": 2}, "at schema_version, 1 was expected"),
+        ({"schema_version": 1}, "it has schema_version 1, and this program reads 2"),
         ({"warnings": "none"}, "at warnings, 'none' is not of type 'array'"),
     ],
 )
@@ -527,7 +592,7 @@ def test_command_writes_nothing_on_bad_input(workdir, tmp_path):
     ],
 )
 def test_sizes(value, text):
-    assert report._size(value) == text
+    assert formats.size(value) == text
 
 
 @pytest.mark.parametrize(
@@ -543,4 +608,4 @@ def test_sizes(value, text):
     ],
 )
 def test_milliseconds(value, text):
-    assert report._milliseconds(value) == text
+    assert formats.milliseconds(value) == text

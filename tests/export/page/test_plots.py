@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from command_line import plots as figures
 from export.page import plots
+from hsvit_keras.tasks import Classification
 from tests.export import reports
 
+ACCURACY = Classification.metric
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(autouse=True)
 def style():
-    with plots.style():
+    with figures.style():
         yield
 
 
@@ -23,9 +26,9 @@ def points():
     return plots.scatter(
         "Accuracy against size",
         [("first & best", 100.0, 0.5), ("<second>", 200.0, 0.75)],
-        plots.looks(["first & best", "<second>"]),
+        figures.looks(["first & best", "<second>"]),
         x_label="size, kB",
-        y_label="accuracy",
+        measure=ACCURACY,
     )
 
 
@@ -74,7 +77,7 @@ def test_svg_is_the_same_each_time():
 
 
 def test_png_has_an_opaque_white_ground():
-    image = Image.open(io.BytesIO(plots.as_png(points()))).convert("RGBA")
+    image = Image.open(io.BytesIO(figures.as_png(points()))).convert("RGBA")
     assert image.getpixel((0, 0)) == (255, 255, 255, 255)
     assert image.getextrema()[3] == (255, 255)
     assert image.width >= 800
@@ -82,7 +85,7 @@ def test_png_has_an_opaque_white_ground():
 
 def test_looks_are_kept_and_differ():
     names = [f"model {index}" for index in range(20)]
-    looks = plots.looks(["model 0", *names])
+    looks = figures.looks(["model 0", *names])
     assert list(looks) == names
     assert len(set(looks.values())) == 20
     assert len({colour for colour, _ in list(looks.values())[:6]}) == 6
@@ -106,7 +109,7 @@ def test_contrast_of_colours():
     with open(page) as file:
         themes = re.findall(r":root \{(.*?)\}", file.read(), re.DOTALL)
     light, dark = (dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", theme)) for theme in themes)
-    for name, colour in plots.COLOURS.items():
+    for name, colour in figures.COLOURS.items():
         assert light[name] == colour  # the PNG looks like the page in the light
     for theme in (light, dark):
         for name, colour in theme.items():
@@ -116,7 +119,7 @@ def test_contrast_of_colours():
 
 def test_latencies_show_every_run_and_the_summary():
     model = reports.phone_report()["models"][0]
-    figure = plots.latencies("Latency", [model], plots.looks([model["name"]]))
+    figure = plots.latencies("Latency", [model], figures.looks([model["name"]]))
     dots, bar, mark = figure.axes[0].lines
     assert sorted(dots.get_xdata()) == sorted(itertools.chain(*model["blocks_ms"]))
     assert list(bar.get_xdata()) == [model["latency_ms"]["p5"], model["latency_ms"]["p95"]]
@@ -127,7 +130,7 @@ def test_latencies_without_single_runs():
     known = {"mean": 5.0, "min": 4.0, "max": 9.0}
     model = reports.model("m", [[1.0]]) | {"blocks_ms": None}
     model["latency_ms"] = dict.fromkeys(model["latency_ms"]) | known
-    figure = plots.latencies("Latency", [model], plots.looks("m"))
+    figure = plots.latencies("Latency", [model], figures.looks("m"))
     dots, bar, mark = figure.axes[0].lines
     assert len(dots.get_xdata()) == 0
     assert list(bar.get_xdata()) == [4.0, 9.0]
@@ -136,15 +139,17 @@ def test_latencies_without_single_runs():
 
 @pytest.mark.parametrize(("largest", "scale"), [(300.0, "linear"), (900.0, "log"), (90000.0, "log")])
 def test_scale_follows_the_spread(largest, scale):
-    looks = plots.looks("ab")
-    figure = plots.scatter("t", [("a", 100.0, 0.9), ("b", largest, 0.9)], looks, x_label="x", y_label="y")
+    looks = figures.looks("ab")
+    figure = plots.scatter(
+        "t", [("a", 100.0, 0.9), ("b", largest, 0.9)], looks, x_label="x", measure=ACCURACY
+    )
     assert figure.axes[0].get_xscale() == scale
     assert figure.axes[0].get_ylim() == pytest.approx((0.89, 0.91))
 
 
 def test_long_names_are_cut_in_the_middle():
     name = "a_model_with_a_name_that_would_not_fit_into_a_figure.tflite"
-    figure = plots.scatter("t", [(name, 1.0, 0.5)], plots.looks([name]), x_label="x", y_label="y")
+    figure = plots.scatter("t", [(name, 1.0, 0.5)], figures.looks([name]), x_label="x", measure=ACCURACY)
     (label,) = (text for text in texts(plots.as_svg(figure, "s")) if "…" in text)
     assert label.startswith("a_model_with_a_na")
     assert label.endswith("into_a_figure.tflite"[-18:])
