@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from hsvit_keras.artifacts import onnx_weights
 from hsvit_keras.artifacts.integer import ConstantRange
-from hsvit_keras.tasks import task_of
+from hsvit_keras.artifacts.keras_model import output_names
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
 from hsvit_runtime.onnx_model import DESCRIPTION
@@ -28,9 +28,8 @@ PRESETS = {
 def convert(lowered, *, preset="float32", opset=OPSET, description=None):
     """The content of an `.onnx` file.
 
-    The inputs have the names of the model's. A classifier's output is called "logits", or "probabilities"
-    where the description says that it is; other outputs keep the names of the model's dict, or of the
-    layers that give them.
+    The inputs have the names of the model's. The only output is called "logits", or "probabilities" where the
+    description says so; several outputs keep the names of the model's dict, or of the layers that give them.
 
     Args:
         lowered: `keras.Model` made by `hsvit_keras.artifacts.lowering.lower`; where its batch is free, the
@@ -49,7 +48,8 @@ def convert(lowered, *, preset="float32", opset=OPSET, description=None):
     """
     description = description or Description()
     _check(lowered, preset, opset)
-    proto = _float32_proto(lowered, _output_names(lowered, description), opset)
+    names = output_names(lowered, "probabilities" if description.probabilities else "logits")
+    proto = _float32_proto(lowered, names, opset)
     _check_operations(proto, lowered, opset)
     PRESETS[preset](proto.graph)
     _name_batch(proto.graph)
@@ -75,21 +75,12 @@ def _check(lowered, preset, opset):
         )
 
 
-def _output_names(lowered, description):
-    if isinstance(lowered.output, dict):
-        return list(lowered.output)
-    shapes = [output.shape for output in lowered.outputs]
-    if task_of(description, shapes).name == "classification":
-        return ["probabilities" if description.probabilities else "logits"]
-    return lowered.output_names
-
-
-def _float32_proto(lowered, output_names, opset):
+def _float32_proto(lowered, names, opset):
     try:
         import tf2onnx
     except ImportError as error:
         raise MissingPackageError("writing .onnx files needs: pip install onnx tf2onnx") from error
-    serve, signature = _traced(lowered, output_names)
+    serve, signature = _traced(lowered, names)
     logging.getLogger("tf2onnx").setLevel(logging.CRITICAL)  # what it logs as an error, we raise
     try:
         proto, _ = tf2onnx.convert.from_function(
@@ -101,7 +92,7 @@ def _float32_proto(lowered, output_names, opset):
     return proto
 
 
-def _traced(lowered, output_names):
+def _traced(lowered, names):
     """The model as a `tf.function` that gives a dict, and its input signature."""
     inputs = [(tensor._keras_history.operation.name, tensor) for tensor in lowered.inputs]
     signature = [tf.TensorSpec(tensor.shape, tensor.dtype, name=name) for name, tensor in inputs]
@@ -110,7 +101,7 @@ def _traced(lowered, output_names):
     def serve(*tensors):
         outputs = lowered(keras.tree.pack_sequence_as(lowered.input, tensors), training=False)
         outputs = outputs if isinstance(outputs, dict) else keras.tree.flatten(outputs)
-        return outputs if isinstance(outputs, dict) else dict(zip(output_names, outputs, strict=True))
+        return outputs if isinstance(outputs, dict) else dict(zip(names, outputs, strict=True))
 
     # Keras puts grouped convolutions into functions of their own, compiled by XLA, which tf2onnx does not
     # look into. Run eagerly, they are part of this graph.

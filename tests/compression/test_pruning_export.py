@@ -22,7 +22,7 @@ def test_zeros_are_kept_in_8_bits(tmp_path):
     callback.on_train_begin()
     expected = hsvit_keras.sparsity_report(model)
     output = tmp_path / "model.tflite"
-    hsvit_keras.to_tflite(model, output, preset="dynamic", probabilities=False)
+    hsvit_keras.to_tflite(model, output, preset="dynamic")
 
     ops = tflite_file.read(output.read_bytes(), output.name).subgraphs[0].ops
     kernels = {op.inputs[1].buffer: op.inputs[1] for op in ops if op.kind in ("CONV_2D", "FULLY_CONNECTED")}
