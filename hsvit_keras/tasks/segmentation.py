@@ -24,11 +24,9 @@ class Segmentation(Task):
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     def metrics(self, num_classes):
-        import keras
+        from hsvit_keras.tasks.mean_iou import MeanIoU
 
-        return [
-            keras.metrics.MeanIoU(num_classes, sparse_y_true=True, sparse_y_pred=False, name=self.metric.name)
-        ]
+        return [MeanIoU(num_classes, name=self.metric.name)]
 
     def augmentable(self, images, labels, num_classes):
         return {"images": images, "segmentation_masks": labels[..., np.newaxis].astype("float32")}

@@ -1,7 +1,9 @@
 """Outputs judged and compared, against numbers that are known by hand."""
 
 import dataclasses
+import warnings
 
+import keras
 import numpy as np
 import pytest
 
@@ -179,3 +181,20 @@ def test_outputs_of_another_task_are_refused(task, shapes, names, message):
     with pytest.raises(InputError, match=message):
         task.check_outputs(shapes, names, "m.keras")
     Task().check_outputs(shapes, names, "m.keras")
+
+
+def test_the_streaming_mean_iou_is_that_of_all_samples_together():
+    rng = np.random.default_rng(0)
+    labels, logits = rng.integers(0, 3, (6, 4, 4)), rng.normal(size=(6, 4, 4, 5)).astype("float32")
+    (metric,) = Segmentation().metrics(5)
+    for start in range(0, 6, 2):
+        metric.update_state(labels[start : start + 2], logits[start : start + 2])
+    found = float(metric.result())
+    assert found == pytest.approx(Segmentation().evaluate({"logits": logits}, labels)["mean_iou"], rel=1e-5)
+    oracle = keras.metrics.MeanIoU(5, sparse_y_pred=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        oracle.update_state(labels, logits)
+    assert found == pytest.approx(float(oracle.result()), rel=1e-5)
+    metric.reset_state()
+    assert float(metric.result()) == 0
