@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Task, only, same_form
+from hsvit_keras.tasks.class_logits import ClassLogitsTask
+from hsvit_keras.tasks.task import only
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
 
-class Classification(Task):
+class Classification(ClassLogitsTask):
     """One class an image; labels of a data set are the classes' indices `(count,)`."""
 
     name = "classification"
@@ -32,14 +33,6 @@ class Classification(Task):
 
     def evaluate(self, outputs, labels):
         return {self.metric.name: float(np.mean(only(outputs).argmax(-1) == np.asarray(labels)))}
-
-    def comparable(self, outputs, probabilities=False, step=None):
-        return same_form(only(outputs), probabilities, step)
-
-    def compare(self, expected, outputs):
-        agreement = super().compare(expected, outputs)
-        same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**agreement, self.agreement.name: float(same)}
 
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 2:

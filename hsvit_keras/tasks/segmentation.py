@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Task, only, same_form
+from hsvit_keras.tasks.class_logits import ClassLogitsTask
+from hsvit_keras.tasks.task import only
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
 
-class Segmentation(Task):
+class Segmentation(ClassLogitsTask):
     """One class a pixel; labels of a data set are masks of class indices `(count, height, width)`."""
 
     name = "segmentation"
@@ -37,14 +38,6 @@ class Segmentation(Task):
     def evaluate(self, outputs, labels):
         logits = only(outputs)
         return {self.metric.name: _mean_iou(np.asarray(labels), logits.argmax(-1), logits.shape[-1])}
-
-    def comparable(self, outputs, probabilities=False, step=None):
-        return same_form(only(outputs), probabilities, step)
-
-    def compare(self, expected, outputs):
-        agreement = super().compare(expected, outputs)
-        same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**agreement, self.agreement.name: float(same)}
 
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 4:
