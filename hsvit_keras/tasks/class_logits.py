@@ -6,7 +6,7 @@ from hsvit_keras.tasks.task import Task, only, same_form
 
 
 class ClassLogitsTask(Task):
-    """A task that chooses a class, of an image or of each pixel; `agreement` is the share of equal choices."""
+    """A task that chooses a class, of an image or of each pixel. `agreement`: how often two choose alike."""
 
     def comparable(self, outputs, probabilities=False, step=None):
         return same_form(only(outputs), probabilities, step)
