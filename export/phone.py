@@ -19,7 +19,7 @@ import tempfile
 
 from absl import flags
 
-from command_line import commands
+from command_line import commands, model_data
 from export.phones import adb, app
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
@@ -34,6 +34,7 @@ def define_flags():
     flags.DEFINE_string("bundle", None, "Folder with models and their bundle.json, to send to the phone.")
     flags.DEFINE_string("original", None, "Instead of a bundle: the trained .keras model.")
     flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.")
+    model_data.define_flags()
     flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
     flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
     flags.DEFINE_integer(
@@ -97,7 +98,8 @@ def _bundle():
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
         print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of its data set")
-        writing.write(writing.Request(FLAGS.original, FLAGS.mobile, str(made)))
+        data = {name: FLAGS[name].value for name in ("data", "data_dir", "input_range")}
+        writing.write(writing.Request(FLAGS.original, FLAGS.mobile, str(made), **data))
         yield made
 
 

@@ -30,6 +30,8 @@ class RotaryEmbedding(keras.layers.Layer):
 
     def call(self, tokens):
         _, count, dim = tokens.shape
+        if self.start == 0 and count == 1:  # position 0 is not rotated; a narrowed last block has it alone
+            return tokens
         size = dim // self.num_heads
         frequencies = 10000.0 ** (-np.arange(0, size, 2) / size)
         angles = np.outer(self.start + np.arange(count), np.repeat(frequencies, 2))

@@ -14,6 +14,7 @@ from export import phone
 from export.phones import adb, app
 from hsvit_runtime.errors import InputError
 from tests.export import reports
+from tests.export.conftest import BLACK, WHITE
 
 ROOT = pathlib.Path(__file__).parents[2]
 STAND_IN = pathlib.Path(__file__).with_name("fake_adb.py")
@@ -315,7 +316,8 @@ def test_run_shows_the_numbers_and_makes_the_page(tmp_path):
 @pytest.mark.tensorflow
 def test_artifacts_become_a_bundle(stand_in, tiny_models, tmp_path):
     models = [f"--original={tiny_models}/model.keras", f"--mobile={tiny_models}/float32.tflite"]
-    done = command(tmp_path, "run", *models)
+    # Models of others say neither.
+    done = command(tmp_path, "run", *models, "--data=digits", f"--input_range={BLACK},{WHITE}")
     assert (done.returncode, done.stderr) == (0, "")
     sent = stand_in.folder / EXTERNAL / "bundles" / "model"
     assert {"bundle.json", "original.tflite", "float32.tflite"} <= {path.name for path in sent.iterdir()}
