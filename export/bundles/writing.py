@@ -28,7 +28,7 @@ from hsvit_keras.artifacts.writing import (
     to_tflite,
 )
 from hsvit_keras.backends import require_backend
-from hsvit_keras.compression.rewriting import functional
+from hsvit_keras.compression.graph import functional
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+from hsvit_keras.compression.graph import layers_inside
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
@@ -36,7 +37,7 @@ def check_ranges(model):
                 f"the range {layer.name!r} of {model.name!r} was never set: train the model, or set its "
                 "ranges with hsvit_keras.calibrate(model, batches)"
             )
-    for layer in model.layers:
+    for layer in layers_inside(model):
         bits = getattr(layer, "bits", None) or getattr(layer, "weight_bits", 8)
         if bits != 8:
             raise InputError(f"int8 artifacts need 8 bits everywhere; {layer.name!r} has {bits}")
@@ -62,16 +63,18 @@ def constant_form(layer, graph):
 def needs_barrier(layer, graph):
     """Whether the converter would compute a float layer with integers, for the ranges around it."""
     if isinstance(layer, ActivationRange):
-        (source,) = graph.producers(layer)
-        return isinstance(source, _INTEGER_BY_OUTPUT_RANGE) or _is_range(source, graph)
+        return any(
+            isinstance(source, _INTEGER_BY_OUTPUT_RANGE) or _is_range(source, graph)
+            for source in graph.producers(layer)
+        )
     if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
         return False
     return any(_is_range(source, graph) for source in graph.producers(layer))
 
 
 def _is_range(layer, graph):
-    while type(layer) in _INT8.transparent:
-        (layer,) = graph.producers(layer)
+    if type(layer) in _INT8.transparent:
+        return any(_is_range(source, graph) for source in graph.producers(layer))
     return isinstance(layer, ActivationRange)
 
 

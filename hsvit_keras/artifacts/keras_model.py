@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from hsvit_keras.backends import require_backend
-from hsvit_keras.compression.rewriting import functional
+from hsvit_keras.compression.graph import functional
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.runnable import Runnable, Tensor

@@ -16,9 +16,10 @@ from keras import layers
 
 from hsvit_keras.artifacts import integer
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
+from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
 from hsvit_keras.compression.quantized_layers import RoundedWeights
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import ModelDescription, SoftmaxAttention
 
 _GROUP_DENSE = "bngi,gio->bngo"
@@ -39,50 +40,53 @@ def lower(model, batch_size=1):
         ValueError: `model` has no graph that could be followed, or ranges that were never set.
     """
     integer.check_ranges(model)
-    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model)))
+    check_float(Graph(model))
+    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model, check=False)))
     return _to_inference_layers(model, batch_size)
 
 
 def _to_inference_layers(model, batch_size):
     graph = Graph(model)
     without_bias = _key_projections(graph)
-    barriers = {layer.name for layer in graph.model.layers if integer.needs_barrier(layer, graph)}
+    barriers = {graph.path(layer) for layer in graph.layers if integer.needs_barrier(layer, graph)}
 
-    def replace(layer):
+    def replace(path, layer):
         if constant := integer.constant_form(layer, graph):
             return constant, []
         stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
-        if layer.name in barriers:
+        is_changed = path in barriers or path in without_bias
+        if path in barriers:
             weights = integer.behind_barrier(weights)
-        if layer.name in without_bias:
+        if path in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]
         if _is_group_dense(layer):
             return GroupedProjection.convert(config, weights)
         if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):
             return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
-        return type(stock).from_config(config), weights
+        lowered = type(stock).from_config(config)
+        return (lowered, weights) if is_changed else lowered
 
-    def call(layer, *args, **kwargs):
+    def call(path, layer, *args, **kwargs):
         if isinstance(layer, ModelDescription):
             return args[0]
-        if layer.name in barriers:
+        if path in barriers:
             args = integer.put_barriers(layer, args)
         return layer(*args, **kwargs)
 
-    return rewrite(graph.model, replace, call, batch_size)
+    return rewrite(graph, replace, call, batch_size=batch_size)
 
 
 def _key_projections(graph):
-    """Names of the projections with a bias whose only reader takes them for its keys."""
-    names = set()
-    for attention in graph.model.layers:
+    """Paths of the projections with a bias whose only reader takes them for its keys."""
+    paths = set()
+    for attention in graph.layers:
         if isinstance(attention, SoftmaxAttention):
             key = graph.producers(attention)[1]
             if _has_bias(key) and graph.is_called_once(key) and len(graph.consumers(key)) == 1:
-                names.add(key.name)
-    return names
+                paths.add(graph.path(key))
+    return paths
 
 
 def _has_bias(layer):

@@ -18,9 +18,10 @@ from keras import layers
 from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
 from hsvit_keras.backends import require_backend
+from hsvit_keras.compression.graph import functional
 from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
-from hsvit_keras.compression.rewriting import functional, rewrite, with_dtype
+from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of

@@ -4,10 +4,13 @@ Batch normalization is folded into the layer before it, the normalization of pix
 after it.
 """
 
+import keras
 import numpy as np
 from keras import layers
 
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.equality import checked
+from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import Shift
 
 
@@ -30,15 +33,15 @@ _SCALE_KERNEL = {
 }
 
 
-def fold_batch_norm(model):
+def fold_batch_norm(model, check=True):
     """Folds batch normalization into the convolution or Dense layer before it.
 
     The outputs at inference stay the same. A batch normalization is kept where no such layer comes directly
-    before it, or where other layers read the output of that layer, too. Models nested inside the model are
-    not changed.
+    before it, where other layers read the output of that layer, too, or where a call says `training=True`.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
+        check: bool, whether to compare the outputs of both models on one random batch, see `equality`.
 
     Returns:
         A `keras.Model` with the same layer names, without those of the folded normalizations; `model` itself
@@ -46,36 +49,39 @@ def fold_batch_norm(model):
 
     Raises:
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
+        PassError: the outputs differ.
     """
     graph = Graph(model)
     norm_after = {
-        graph.producers(norm)[0].name: norm for norm in graph.model.layers if _is_foldable(norm, graph)
+        graph.path(graph.producers(norm)[0]): norm for norm in graph.layers if _is_foldable(norm, graph)
     }
-    folded = {norm.name for norm in norm_after.values()}
+    folded = {graph.path(norm) for norm in norm_after.values()}
     if not folded:
         return model
 
-    def replace(layer):
-        if layer.name in norm_after:
+    def replace(path, layer):
+        if path in norm_after:
             with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-            return with_bias, _folded_weights(layer, norm_after[layer.name])
+            return with_bias, _folded_weights(layer, norm_after[path])
         return None
 
-    def call(layer, *args, **kwargs):
-        return args[0] if layer.name in folded else layer(*args, **kwargs)
+    def call(path, layer, *args, **kwargs):
+        return args[0] if path in folded else layer(*args, **kwargs)
 
-    return rewrite(graph.model, replace, call)
+    return checked(model, rewrite(graph, replace, call), "fold_batch_norm", check)
 
 
 def _is_foldable(norm, graph):
-    if not isinstance(norm, layers.BatchNormalization) or not graph.is_called_once(norm):
+    if not isinstance(norm, layers.BatchNormalization) or graph.is_training(norm):
         return False
-    (layer,) = graph.producers(norm)
+    layer, *others = set(graph.producers(norm))
     return (
-        type(layer) in _SCALE_KERNEL
-        and layer.activation is layers.Activation("linear").activation
-        and graph.is_called_once(layer)
-        and len(graph.consumers(layer)) == 1
+        not others
+        and type(layer) in _SCALE_KERNEL
+        and layer.quantization_mode is None
+        and not getattr(layer, "lora_enabled", False)
+        and layer.activation is keras.activations.linear
+        and set(graph.consumers(layer)) == {norm}
         and not graph.is_output(layer)
         and norm.axis in (-1, len(norm.input.shape) - 1)
         and getattr(layer, "data_format", "channels_last") == "channels_last"
@@ -114,30 +120,30 @@ def fold_normalization(model):
     """
     graph = Graph(model)
     normalization_of, needs_shift = {}, {}
-    for layer in graph.model.layers:
+    for layer in graph.layers:
         if type(layer) is layers.Rescaling and graph.is_called_once(layer) and not graph.is_output(layer):
             convolutions, is_padded = _convolutions_after(layer, graph)
             if convolutions:
-                normalization_of |= {convolution.name: layer for convolution in convolutions}
-                needs_shift[layer.name] = is_padded and bool(_scale_and_offset(layer)[1].any())
+                normalization_of |= {graph.path(convolution): layer for convolution in convolutions}
+                needs_shift[graph.path(layer)] = is_padded and bool(_scale_and_offset(layer)[1].any())
     if not normalization_of:
         return model
 
-    def replace(layer):
-        if needs_shift.get(layer.name):
+    def replace(path, layer):
+        if needs_shift.get(path):
             scale, offset = _scale_and_offset(layer)
             return Shift(offset / scale, name=layer.name)
-        if layer.name not in normalization_of:
+        if path not in normalization_of:
             return None
-        normalization = normalization_of[layer.name]
+        normalization = normalization_of[path]
         with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-        return with_bias, _normalized_weights(layer, normalization, needs_shift[normalization.name])
+        return with_bias, _normalized_weights(layer, normalization, needs_shift[graph.path(normalization)])
 
-    def call(layer, *args, **kwargs):
-        is_removed = layer.name in needs_shift and not needs_shift[layer.name]
+    def call(path, layer, *args, **kwargs):
+        is_removed = path in needs_shift and not needs_shift[path]
         return args[0] if is_removed else layer(*args, **kwargs)
 
-    return rewrite(graph.model, replace, call)
+    return rewrite(graph, replace, call)
 
 
 def _convolutions_after(normalization, graph):

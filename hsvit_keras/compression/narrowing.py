@@ -7,8 +7,9 @@ import keras
 from keras import layers
 
 from hsvit_keras.compression import einsum
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.ranges import ActivationRange
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import (
     ChannelNormalization,
     FirstToken,
@@ -51,18 +52,18 @@ def compute_first_tokens_alone(model):
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
-    token_counts = {}  # from a layer's name to the number of tokens it computes, if it does not compute all
-    for layer in reversed(graph.model.layers):
+    token_counts = {}  # from a layer's path to the number of tokens it computes, if it does not compute all
+    for layer in reversed(graph.layers):
         count = _tokens_read(layer, graph, token_counts)
         if 0 < count < math.inf and _can_compute_first_tokens(layer, count):
-            token_counts[layer.name] = count
+            token_counts[graph.path(layer)] = count
 
-    def call(layer, *args, **kwargs):
+    def call(path, layer, *args, **kwargs):
         if isinstance(layer, FirstToken | TokenRange) and _selects_all(layer, args[0]):
             return args[0]
-        if layer.name not in token_counts:
+        if path not in token_counts:
             return layer(*args, **kwargs)
-        first = functools.partial(_first_tokens, count=token_counts[layer.name], reader=layer)
+        first = functools.partial(_first_tokens, count=token_counts[path], reader=layer)
         if isinstance(layer, JoinTokens):
             return first(args[0])
         if isinstance(layer, _QUERYWISE):
@@ -84,7 +85,7 @@ def _tokens_read(layer, graph, token_counts):
             return consumer.stop or math.inf
         if isinstance(consumer, _QUERYWISE) and layer in graph.producers(consumer)[1:]:
             return math.inf
-        return token_counts.get(consumer.name, math.inf)
+        return token_counts.get(graph.path(consumer), math.inf)
 
     return max(map(read_by, graph.consumers(layer)), default=math.inf)
 

@@ -10,12 +10,15 @@ import warnings
 
 import keras
 import numpy as np
-from keras import layers
+from keras import layers, ops
 
+from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
+from hsvit_keras.compression.graph import Graph, check_float, layers_inside
+from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.compression.schemes import scheme_named
 from hsvit_keras.layers import Shift
 from hsvit_keras.layers.model_description import description_of
@@ -26,7 +29,7 @@ from hsvit_runtime.errors import InputError
 _FUSED_ACTIVATIONS = (keras.activations.relu, keras.activations.relu6)
 
 
-def quantize_aware(model, scheme="int8", skip=()):
+def quantize_aware(model, scheme="int8", skip=(), check=True):
     """Makes a trainable model that computes as its integer artifact will.
 
     Batch normalization and the normalization of pixels are folded first. Activations are not rounded until
@@ -35,7 +38,9 @@ def quantize_aware(model, scheme="int8", skip=()):
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
         scheme: `Scheme`, or the name of one: `"int8"`.
-        skip: sequence of str, names of layers that are not quantized.
+        skip: sequence of str, names of layers that are not quantized; "backbone/conv" is the layer "conv" of
+            a model "backbone" inside the model, and "backbone" all of them.
+        check: bool, whether to compare the outputs of both models, without rounding, on one random batch.
 
     Returns:
         A `keras.Model` with the same layer names and weights, and a layer `..._range` for each range.
@@ -43,17 +48,20 @@ def quantize_aware(model, scheme="int8", skip=()):
     Raises:
         InputError: `model` is quantized already, is neither Functional nor Sequential, or has no layer that
             the scheme quantizes; or `scheme` or a name in `skip` is unknown.
+        PassError: the outputs differ.
     """
     scheme = scheme_named(scheme)
     if is_quantized(model):
         raise InputError(f"{model.name!r} is quantized already: remove_quantization returns its float model")
-    _check_skip(skip, model)
-    graph = Graph(_with_separate_activations(fold_normalization(fold_batch_norm(model)), scheme))
-    not_skipped = [layer for layer in graph.model.layers if layer.name not in skip]
-    if not any(type(layer) in scheme.integer for layer in not_skipped):
+    original = Graph(model)
+    check_float(original)
+    skipped = _paths_inside(skip, original)
+    graph = Graph(_with_separate_activations(fold_normalization(fold_batch_norm(model, check=False)), scheme))
+    not_skipped = {graph.path(layer): layer for layer in graph.layers if graph.path(layer) not in skipped}
+    if not any(type(layer) in scheme.integer for layer in not_skipped.values()):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
-    return _with_ranges(graph, scheme, {layer.name for layer in not_skipped})
+    return checked(model, _with_ranges(graph, scheme, set(not_skipped)), "quantize_aware", check)
 
 
 def calibrate(model, batches):
@@ -87,121 +95,121 @@ def calibrate(model, batches):
     return model
 
 
-def remove_quantization(model):
+def remove_quantization(model, check=True):
     """Turns a quantized model into a float model with its trained weights; normalization stays folded.
 
     Args:
         model: `keras.Model` made by `quantize_aware`. It is not modified.
+        check: bool, whether to compare the outputs of both models, without rounding, on one random batch.
 
     Returns:
         A `keras.Model`.
 
     Raises:
         InputError: `model` is not quantized.
+        PassError: the outputs differ.
     """
     if not is_quantized(model):
         raise InputError(f"{model.name!r} is not quantized: there is nothing to remove")
 
-    def replace(layer):
+    def replace(path, layer):
         return layer.to_stock() if isinstance(layer, RoundedWeights) else None
 
-    def call(layer, *args, **kwargs):
+    def call(path, layer, *args, **kwargs):
         return args[0] if isinstance(layer, ActivationRange) else layer(*args, **kwargs)
 
-    return rewrite(model, replace, call)
+    return checked(model, rewrite(model, replace, call), "remove_quantization", check)
 
 
 def is_quantized(model):
     """Whether the model was made by `quantize_aware`."""
-    return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in model.layers)
+    return any(isinstance(layer, ActivationRange | RoundedWeights) for layer in layers_inside(model))
 
 
 def _with_separate_activations(model, scheme):
     """Moves activations that cannot be computed with integers into `Activation` layers of their own."""
+    graph = Graph(model)
     separate = {
-        layer.name: layer.activation
-        for layer in model.layers
+        graph.path(layer): layer.activation
+        for layer in graph.layers
         if type(layer) in scheme.integer
         and getattr(layer, "activation", None) not in (None, keras.activations.linear, *_FUSED_ACTIVATIONS)
     }
 
-    def replace(layer):
-        if layer.name not in separate:
+    activations = {}  # from a path to its new layer, which several calls share
+
+    def replace(path, layer):
+        if path not in separate:
             return None
+        name = graph.new_name(path, "activation")
+        activations[path] = layers.Activation(separate[path], name=name, dtype=layer.dtype_policy)
         return type(layer).from_config({**layer.get_config(), "activation": None})
 
-    def call(layer, *args, **kwargs):
+    def call(path, layer, *args, **kwargs):
         output = layer(*args, **kwargs)
-        if layer.name in separate:
-            return layers.Activation(separate[layer.name], name=f"{layer.name}_activation")(output)
-        return output
+        return activations[path](output) if path in separate else output
 
-    return rewrite(model, replace, call) if separate else model
+    return rewrite(graph, replace, call) if separate else model
 
 
-def _with_ranges(graph, scheme, names):
-    """Quantizes the layers named in `names` and adds the ranges that they need."""
-    ranged_names, symmetric = _ranged_layers(graph, scheme, names)
+def _with_ranges(graph, scheme, paths):
+    """Quantizes the layers at `paths` and adds the ranges that they need."""
+    ranged_paths, symmetric = _ranged_layers(graph, scheme, paths)
     ranges, known = {}, _known_ranges(graph)
 
-    def ranged(tensor, name):
-        if name not in ranged_names:
+    def ranged(path, tensor):
+        if path not in ranged_paths:
             return tensor
-        if name not in ranges:  # a layer that is called several times has one range
-            ranges[name] = ActivationRange(
-                name in symmetric,
+        if path not in ranges:  # a layer that is called several times has one range
+            ranges[path] = ActivationRange(
+                path in symmetric,
                 scheme.activation_bits,
                 scheme.percent,
                 scheme.momentum,
-                known.get(name),
-                name=f"{name}_range",
+                known.get(path),
+                name=graph.new_name(path, "range"),
             )
-        return ranges[name](tensor)
+        return ranges[path](tensor)
 
-    def ranged_input(tensor):
-        source = tensor._keras_history.operation if isinstance(tensor, keras.KerasTensor) else None
-        return ranged(tensor, source.name) if isinstance(source, layers.InputLayer) else tensor
-
-    def replace(layer):
+    def replace(path, layer):
         quantized_class = scheme.integer.get(type(layer), type(layer))
-        if layer.name in names and issubclass(quantized_class, RoundedWeights):
+        if path in paths and issubclass(quantized_class, RoundedWeights):
             return quantized_class.from_stock(layer, scheme.weight_bits)
         return None
 
-    def call(layer, *args, **kwargs):
-        args = keras.tree.map_structure(ranged_input, args)
-        return ranged(layer(*args, **kwargs), layer.name)
+    def call(path, layer, *args, **kwargs):
+        return ranged(path, layer(*args, **kwargs))
 
-    return rewrite(graph.model, replace, call)
+    return rewrite(graph, replace, call, read=ranged)
 
 
-def _ranged_layers(graph, scheme, names):
+def _ranged_layers(graph, scheme, paths):
     """Finds the layers whose outputs get a range.
 
     Args:
         graph: `Graph`.
         scheme: `Scheme`.
-        names: set of str, the layers to quantize.
+        paths: set of str, those of the layers to quantize.
 
     Returns:
-        (set of str, set of str): the names of all layers whose outputs get a range, and of those whose range
+        (set of str, set of str): the paths of all layers whose outputs get a range, and of those whose range
         is symmetric.
     """
-    ranged_names, symmetric = set(), set()
+    ranged_paths, symmetric = set(), set()
 
-    def source(layer):
-        """The layer that computes the values of `layer`, before those that only move them."""
-        while type(layer) in scheme.transparent:
-            (layer,) = graph.producers(layer)
-        return layer.name
+    def sources(layer):
+        """The layers that compute the values of `layer`, before those that only move them."""
+        if type(layer) not in scheme.transparent:
+            return {graph.path(layer)}
+        return set().union(*map(sources, graph.producers(layer)))
 
-    for layer in graph.model.layers:
+    for layer in graph.layers:
         producers = graph.producers(layer)
-        if layer.name in names and type(layer) in scheme.integer:
-            ranged_names.add(_fused_activation(layer, graph) or layer.name)
-            ranged_names.update(map(source, producers))
-        symmetric.update(source(producers[i]) for i in scheme.symmetric.get(type(layer), ()))
-    return ranged_names, symmetric
+        if graph.path(layer) in paths and type(layer) in scheme.integer:
+            ranged_paths.add(_fused_activation(layer, graph) or graph.path(layer))
+            ranged_paths.update(*map(sources, producers))
+        symmetric.update(*(sources(producers[i]) for i in scheme.symmetric.get(type(layer), ())))
+    return ranged_paths, symmetric
 
 
 def _known_ranges(graph):
@@ -209,19 +217,19 @@ def _known_ranges(graph):
     pixels = description_of(graph.model).input_range
     if pixels is None:
         return {}
-    known = {layer.name: pixels for layer in graph.model.layers if isinstance(layer, layers.InputLayer)}
-    for layer in graph.model.layers:
-        if isinstance(layer, Shift) and graph.producers(layer)[0].name in known:
-            low, high = known[graph.producers(layer)[0].name]
-            known[layer.name] = (low + float(np.min(layer.offset)), high + float(np.max(layer.offset)))
+    known = {graph.path(layer): pixels for layer in graph.layers if isinstance(layer, layers.InputLayer)}
+    for layer in graph.layers:
+        if isinstance(layer, Shift) and graph.path(graph.producers(layer)[0]) in known:
+            low, high = known[graph.path(graph.producers(layer)[0])]
+            known[graph.path(layer)] = (low + float(np.min(layer.offset)), high + float(np.max(layer.offset)))
     return known
 
 
 def _fused_activation(layer, graph):
-    """The name of the ReLU that an artifact computes within `layer`; None if there is none."""
+    """The path of the ReLU that an artifact computes within `layer`; None if there is none."""
     consumers = graph.consumers(layer)
     is_read_once = len(consumers) == 1 and not graph.is_output(layer)
-    return consumers[0].name if is_read_once and _is_fusible(consumers[0]) else None
+    return graph.path(consumers[0]) if is_read_once and _is_fusible(consumers[0]) else None
 
 
 def _is_fusible(layer):
@@ -238,42 +246,48 @@ def _observe(model, ranges, batches):
     Returns:
         list of arrays `(ranges, 2)`, one for each batch.
     """
-    graph = Graph(model)
-    limits = [limit for layer in ranges for limit in layer.limits(_all_values(graph.arguments(layer)))]
-    limits_model = keras.Model(model.input, limits)
+    probe = Probe(model, ranges, lambda layer, outputs: ops.stack(layer.limits(_all_values(outputs))))
     observed = []
     for batch in batches:
         images = batch[0] if isinstance(batch, tuple | list) else batch
-        observed.append(np.reshape(limits_model.predict_on_batch(np.asarray(images)), (-1, 2)))
+        observed.append(np.reshape(probe.predict_on_batch(np.asarray(images)), (-1, 2)))
     if not observed:
         raise InputError("batches is empty: calibration needs at least one batch of images")
     return observed
 
 
 def _all_values(tensors):
-    """One tensor with the values of all `tensors`, the inputs of all calls of a layer."""
-    first, *others = [keras.ops.cast(tensor, "float32") for tensor in tensors]
+    """One tensor with the values of all `tensors`, the outputs of all calls of a layer."""
+    first, *others = [ops.cast(tensor, "float32") for tensor in tensors]
     if not others:
         return first
-    return keras.ops.concatenate([keras.ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
+    return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
 
 
-def _check_skip(skip, model):
+def _paths_inside(skip, graph):
+    """The paths of the layers that `skip` names, those inside of a model by its name.
+
+    Raises:
+        InputError: `skip` is a string, or names no layer.
+    """
     if isinstance(skip, str):
         raise InputError(f"skip has to be a sequence of layer names; received the string {skip!r}")
-    names = [layer.name for layer in model.layers]
+    paths, found = [graph.path(layer) for layer in graph.layers], set()
     for name in skip:
-        if name not in names:
+        inside = {path for path in paths if f"{path}/".startswith(f"{name}/")}
+        if not inside:
             raise InputError(
-                f"skip names {name!r}, but {model.name!r} has no such layer; {suggest(name, names)}"
+                f"skip names {name!r}, but {graph.model.name!r} has no such layer; {suggest(name, paths)}"
             )
+        found |= inside
+    return found
 
 
 def _warn_of_unknown(graph, scheme):
     known = (*scheme.integer, *scheme.transparent, *scheme.floating)
-    unknown = [layer for layer in graph.model.operations if type(layer) not in known]
+    unknown = [layer for layer in graph.operations if type(layer) not in known]
     if unknown:
-        names = ", ".join(f"{layer.name} ({type(layer).__name__})" for layer in unknown)
+        names = ", ".join(f"{graph.path(layer)} ({type(layer).__name__})" for layer in unknown)
         warnings.warn(
             f"the scheme has no entry for {names}: they stay float. If that is intended, add their classes "
             "to `floating` of a Scheme",

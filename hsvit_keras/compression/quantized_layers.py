@@ -7,7 +7,7 @@ import keras
 from keras import layers, ops
 
 from hsvit_keras.compression import einsum
-from hsvit_keras.compression.ranges import check_bits
+from hsvit_keras.compression.ranges import check_bits, is_rounding
 from hsvit_keras.layers import ClassToken, PositionEmbedding
 
 
@@ -27,6 +27,8 @@ class RoundedWeights:
         self.weight_bits = weight_bits
 
     def call(self, inputs):
+        if not is_rounding():
+            return super().call(inputs)
         # Within the scope the stock layer reads the rounded values from its variables.
         values = [(weight, self.rounded(weight)) for weight in self.weights]
         with keras.StatelessScope(state_mapping=values):
@@ -39,7 +41,9 @@ class RoundedWeights:
     @classmethod
     def from_stock(cls, layer, weight_bits):
         """The quantized form of a layer, without the values of its weights."""
-        return cls.from_config({**layer.get_config(), "weight_bits": weight_bits})
+        config = {**layer.get_config(), "weight_bits": weight_bits}
+        config.pop("lora_rank", None)  # the integer kernel is that of the sum
+        return cls.from_config(config)
 
     def to_stock(self):
         """The stock layer of this quantized layer, without the values of its weights."""

@@ -3,12 +3,32 @@
 A range is a layer of its own in the graph, after the layer whose output it rounds.
 """
 
+import contextlib
+import contextvars
+
 import keras
 from keras import ops
 
+from hsvit_keras.compression.graph import layers_inside
 from hsvit_runtime.errors import InputError
 
 _SMALLEST_RANGE = 1e-4  # a range of zeros only still needs a scale above 0
+_is_rounding = contextvars.ContextVar("is_rounding", default=True)
+
+
+@contextlib.contextmanager
+def unrounded():
+    """Quantized models called inside compute as the float models that they were made of."""
+    token = _is_rounding.set(False)
+    try:
+        yield
+    finally:
+        _is_rounding.reset(token)
+
+
+def is_rounding():
+    """Whether ranges and quantized layers round, which they do but inside of `unrounded`."""
+    return _is_rounding.get()
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -64,6 +84,8 @@ class ActivationRange(keras.layers.Layer):
         self.built = True
 
     def call(self, inputs, training=None):
+        if not is_rounding():
+            return inputs
         values = ops.cast(inputs, "float32")
         if training:
             self.observe(*self.limits(values))
@@ -117,8 +139,8 @@ class ActivationRange(keras.layers.Layer):
 
 
 def ranges_of(model):
-    """The `ActivationRange` layers of a model, in the order of its graph."""
-    return [layer for layer in model.layers if isinstance(layer, ActivationRange)]
+    """The `ActivationRange` layers of a model and of those inside of it."""
+    return [layer for layer in layers_inside(model) if isinstance(layer, ActivationRange)]
 
 
 class FreezeRanges(keras.callbacks.Callback):

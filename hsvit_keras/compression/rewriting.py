@@ -1,114 +1,45 @@
-"""What all passes are built on: copying a Functional graph while replacing layers and calls."""
+"""What all passes are built on: copying a graph while replacing layers or changing how they are called."""
 
-import itertools
+import inspect
 
 import keras
+import numpy as np
 from keras.src.models import Functional  # Keras gives this class no public name
+from keras.src.models.functional import functional_like_constructor
 
+from hsvit_keras.compression.graph import Graph, functional, is_nested
 from hsvit_runtime.errors import InputError
 
-
-class Graph:
-    """The connections between the layers of a model.
-
-    Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`.
-
-    Raises:
-        InputError: `model` is neither Functional nor Sequential, or has no input shape.
-    """
-
-    def __init__(self, model):
-        self.model = functional(model)
-        self._tensors, self._producers, self._consumers, self._calls = {}, {}, {}, {}
-        for node in itertools.chain.from_iterable(self.model._nodes_by_depth.values()):
-            layer = node.operation
-            self._calls[layer.name] = self._calls.get(layer.name, 0) + 1
-            tensors = node.arguments.keras_tensors
-            sources = [tensor._keras_history.operation for tensor in tensors]
-            self._tensors.setdefault(layer.name, []).extend(tensors)
-            self._producers.setdefault(layer.name, []).extend(sources)
-            for source in sources:
-                self._consumers.setdefault(source.name, []).append(layer)
-        self._outputs = {tensor._keras_history.operation.name for tensor in self.model.outputs}
-
-    def producers(self, layer):
-        """The layers whose outputs are the inputs of `layer`, in the order of its arguments."""
-        return self._producers.get(layer.name, [])
-
-    def arguments(self, layer):
-        """The symbolic tensors that are inputs of `layer`, in all its calls."""
-        return self._tensors.get(layer.name, [])
-
-    def consumers(self, layer):
-        """The layers that read the output of `layer`."""
-        return self._consumers.get(layer.name, [])
-
-    def is_output(self, layer):
-        """Whether an output of the model is computed by `layer`."""
-        return layer.name in self._outputs
-
-    def is_called_once(self, layer):
-        """Whether `layer` is called in one place of the graph; shared layers are called in several."""
-        return self._calls.get(layer.name, 0) == 1
+# What a subclass of `keras.Model` overrides to train in its own way.
+_TRAINING_METHODS = ("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics")
 
 
-def functional(model):
-    """`model` as a Functional graph.
+def rewrite(model, replace=None, call=None, read=None, batch_size=None):
+    """Copies a model with all its state, while replacing layers or changing how they are called.
 
-    Raises:
-        InputError: `model` is neither Functional nor Sequential, or has no input shape.
-    """
-    if isinstance(model, keras.Sequential) and not model.built:
-        raise InputError(f"{model.name!r} has no graph yet: give its first layer an input shape")
-    if isinstance(model, keras.Sequential):
-        return keras.Model(model.inputs[0], model.outputs[0], name=model.name)
-    if not isinstance(model, Functional):
-        raise InputError(
-            "the model has to be a Functional graph or Sequential, so that its layers can be read; "
-            f"received {getattr(model, 'name', model)!r} of class {type(model).__name__}"
-        )
-    return model
-
-
-def rewrite(model, replace=None, call=None, batch_size=None):
-    """Copies a model with its weights, while replacing layers or changing how they are called.
+    Models nested inside the model are copied in the same way, and stay nested. Layers that are not replaced
+    keep everything that Keras saves of them, and whether they are trained.
 
     Args:
-        model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
-        replace: function that takes a layer and returns None for a plain copy, a new layer of the same name
-            and with weights of the same shapes, or a pair of such a layer and a list of arrays, its weights.
+        model: `keras.Model` as a Functional graph, `keras.Sequential`, or the `Graph` of one. It is not
+            modified.
+        replace: function `(path, layer)` that returns None for a plain copy, a new layer of the same name
+            that takes what Keras saves of `layer`, or a pair of a new layer and a list of its weights.
             Operations that are not layers, such as `x + y`, are always kept.
-        call: function `(new_layer, *args, **kwargs)` that calls a new layer and returns its output. It may
-            insert other layers, or return an input to leave the layer out.
+        call: function `(path, new_layer, *args, **kwargs)` that calls a new layer and returns its output. It
+            may insert other layers, or return an input to leave the layer out.
+        read: function `(path, tensor)` that takes an input of the model and returns what layers read for it.
         batch_size: int, the batch size of the copy; that of `model` by default.
 
     Returns:
-        A `keras.Model`.
+        A `keras.Model`; of the class of `model` if that can be made of inputs and outputs.
+
+    Raises:
+        InputError: `model` is neither Functional nor Sequential, has no input shape, or has a layer that
+            cannot be copied.
     """
-    model, weights = functional(model), {}
-
-    def clone(layer):
-        if not isinstance(layer, keras.Layer):  # operations such as `x + y` have no state to copy
-            return layer
-        replacement = replace(layer) if replace else None
-        if replacement is None:
-            replacement = type(layer).from_config(layer.get_config())
-        if not isinstance(replacement, tuple):
-            replacement = replacement, layer.get_weights()
-        new_layer, weights[layer.name] = replacement
-        return new_layer
-
-    copied = keras.models.clone_model(
-        model,
-        input_tensors=_inputs(model, batch_size),
-        clone_function=clone,
-        call_function=call or (lambda layer, *args, **kwargs: layer(*args, **kwargs)),
-    )
-    for layer in copied.layers:
-        if layer.name in weights:
-            layer.set_weights(weights[layer.name])
-    return copied
+    graph = model if isinstance(model, Graph) else Graph(model)
+    return _Copy(graph, replace or _keep, call or _call_as_before, read or _read_as_it_is).of(batch_size)
 
 
 def with_dtype(model, policy):
@@ -119,19 +50,146 @@ def with_dtype(model, policy):
         policy: dtype policy or its name.
 
     Returns:
-        A `keras.Model`. Layers of models nested inside of it keep their policy.
+        A `keras.Model`.
     """
 
-    def replace(layer):
-        if isinstance(layer, keras.layers.InputLayer | keras.Model):
-            return None
+    def replace(path, layer):
         return type(layer).from_config({**layer.get_config(), "dtype": policy})
 
     return rewrite(model, replace)
 
 
-def _inputs(model, batch_size):
-    inputs = [
+def _keep(path, layer):
+    return None
+
+
+def _call_as_before(path, layer, *args, **kwargs):
+    return layer(*args, **kwargs)
+
+
+def _read_as_it_is(path, tensor):
+    return tensor
+
+
+class _Copy:
+    """One copy of a graph in the making."""
+
+    def __init__(self, graph, replace, call, read):
+        self._graph, self._replace, self._call, self._read = graph, replace, call, read
+        self._copies = {}  # from an operation to its copy
+        self._weights = {}  # from a layer to the weights of its replacement, if it has some of its own
+
+    def of(self, batch_size):
+        model = self._graph.model
+        copy = self._model(model, _inputs(model, batch_size), self._read)
+        for layer, new in self._copies.items():
+            is_layer = isinstance(layer, keras.Layer) and not is_nested(layer)
+            if not is_layer or not new.built:  # a call may leave it out
+                continue
+            if layer in self._weights:
+                new.set_weights(self._weights[layer])
+            else:
+                _carry_state(layer, new)
+        copy.trainable = model.trainable  # which sets that of all inside of it
+        for layer, new in self._copies.items():
+            _carry_trainable(layer, new)
+        return copy
+
+    def _model(self, model, inputs, read=_read_as_it_is):
+        """The copy of a model and of what is inside of it, without state."""
+        tensors = [read(tensor._keras_history.operation.name, tensor) for tensor in inputs]
+        outputs = model._run_through_graph(tensors, call_fn=self._called)
+        return _like(model, keras.tree.pack_sequence_as(model.input, inputs), outputs)
+
+    def _called(self, operation, *args, **kwargs):
+        copy = self._copy(operation)
+        if is_nested(operation):
+            return copy(*args, **kwargs)
+        return self._call(self._graph.path(operation), copy, *args, **kwargs)
+
+    def _copy(self, operation):
+        if operation not in self._copies:
+            self._copies[operation] = self._new(operation)
+        return self._copies[operation]
+
+    def _new(self, operation):
+        if not isinstance(operation, keras.Layer):  # operations such as `x + y` have no state to copy
+            return operation
+        if is_nested(operation):
+            inside = functional(operation)
+            return self._model(inside, _inputs(inside))
+        new = self._replace(self._graph.path(operation), operation)
+        if new is None:
+            return _fresh(operation, self._graph.path(operation))
+        if isinstance(new, tuple):
+            new, self._weights[operation] = new
+        return new
+
+
+def _fresh(layer, path):
+    """A layer of the same configuration, without state."""
+    if isinstance(layer, keras.layers.Lambda):  # by its config it would lose what its function refers to
+        config = {"output_shape": layer._output_shape, "mask": layer.mask, "arguments": layer.arguments}
+        return keras.layers.Lambda(layer.function, **config, name=layer.name, dtype=layer.dtype_policy)
+    try:
+        return type(layer).from_config(layer.get_config())
+    except (NotImplementedError, TypeError) as error:
+        raise InputError(
+            f"{path!r} of class {type(layer).__name__} cannot be copied: its get_config and from_config have "
+            f"to give it again; {str(error).strip().splitlines()[0]}"
+        ) from error
+
+
+def _carry_state(layer, copy):
+    """Gives a copy what Keras saves of a layer, and of the layers inside of it."""
+    for old, new in zip(layer._flatten_layers(), copy._flatten_layers(), strict=True):
+        saved = {}
+        old.save_own_variables(saved)
+        if saved:
+            new.load_own_variables({key: np.asarray(value) for key, value in saved.items()})
+
+
+def _carry_trainable(layer, copy):
+    if not isinstance(layer, keras.Layer):
+        return
+    if is_nested(layer):
+        copy._trainable = layer.trainable  # without that of the layers inside of it, which have their own
+        return
+    inside = [layer], [copy]
+    if type(layer) is type(copy):
+        inside = layer._flatten_layers(), copy._flatten_layers()
+    for old, new in zip(*inside, strict=True):
+        new.trainable = old.trainable
+
+
+def _like(model, inputs, outputs):
+    """A model of the class of another if that can be made of inputs and outputs, else a `keras.Model`.
+
+    Raises:
+        InputError: it cannot, and the class trains in its own way, which the copy would lose.
+    """
+    model_class = type(model)
+    if functional_like_constructor(model_class):
+        return model_class(inputs, outputs, name=model.name)
+    known = inspect.signature(model_class.__init__).parameters
+    if {"inputs", "outputs"} <= set(known):
+        config = model.get_config()
+        return model_class(
+            inputs=inputs,
+            outputs=outputs,
+            **{name: config[name] for name in known if name in config},
+        )
+    lost = [name for name in _TRAINING_METHODS if getattr(model_class, name) is not getattr(Functional, name)]
+    if lost:
+        raise InputError(
+            f"{model.name!r} cannot be copied with its {lost[0]}: give the constructor of "
+            f"{model_class.__name__} the arguments inputs and outputs, and let get_config name its others"
+        )
+    return keras.Model(inputs, outputs, name=model.name)
+
+
+def _inputs(model, batch_size=None):
+    return [
         keras.Input(
             batch_shape=(batch_size or tensor.shape[0], *tensor.shape[1:]),
             dtype=tensor.dtype,
@@ -139,4 +197,3 @@ def _inputs(model, batch_size):
         )
         for tensor in model.inputs
     ]
-    return keras.tree.pack_sequence_as(model.input, inputs)

@@ -8,7 +8,8 @@ import keras
 import numpy as np
 from keras import layers
 
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.compression.slimming import slim, slimmable_parts
 from hsvit_runtime.errors import InputError
 
@@ -106,7 +107,7 @@ def _mean_of_groups(graph):
     num_groups = slimmable_parts(graph.model)["groups"]
     means = [
         layer
-        for layer in graph.model.layers
+        for layer in graph.layers
         if isinstance(layer, layers.GlobalAveragePooling1D) and layer.input.shape[1] == num_groups
     ]
     if not num_groups or len(means) != 1:

@@ -78,12 +78,51 @@ class ImageModel(keras.Model):
                 )
         super().__init__(inputs=image, outputs=outputs, name=arguments["name"], **kwargs)
         self._arguments = arguments
+        self._policies = {layer.name: layer.dtype_policy for layer in self.layers}
         for name, value in arguments.items():
             if not hasattr(ImageModel, name):
                 setattr(self, name, value)
 
     def get_config(self):
-        return {**self._arguments, "dtype": self._arguments["dtype"].name, "trainable": self.trainable}
+        config = {**self._arguments, "dtype": self._arguments["dtype"].name, "trainable": self.trainable}
+        changed = self._changed_layers()
+        return {**config, "changed_layers": changed} if changed else config
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        changed = config.pop("changed_layers", {})
+        model = cls(**config)
+        for name, changes in changed.items():
+            _change(model.get_layer(name), **changes)
+        return model
+
+    def _changed_layers(self):
+        """What was changed at layers after construction: frozen ones, other dtype policies, LoRA."""
+        changed = {}
+        for layer in self.layers:
+            changes = {}
+            if self.trainable and not layer.trainable:
+                changes["trainable"] = False
+            if layer.dtype_policy != self._policies[layer.name]:
+                changes["dtype"] = keras.dtype_policies.serialize(layer.dtype_policy)
+            if getattr(layer, "lora_enabled", False):
+                changes["lora_rank"] = layer.lora_rank
+            if changes:
+                changed[layer.name] = changes
+        return changed
+
+
+def _change(layer, trainable=True, dtype=None, lora_rank=None):
+    """Changes a layer as `ImageModel._changed_layers` says."""
+    policy = layer.dtype_policy if dtype is None else keras.dtype_policies.get(dtype)
+    if isinstance(policy, keras.dtype_policies.QuantizedDTypePolicy):
+        layer.quantize(policy.quantization_mode)
+    elif dtype is not None:
+        layer.dtype_policy = policy
+    if lora_rank is not None:
+        layer.enable_lora(lora_rank)
+    layer.trainable = trainable
 
 
 def constructor_arguments(scope):

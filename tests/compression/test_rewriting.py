@@ -4,7 +4,8 @@ import keras
 import numpy as np
 from keras import layers
 
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.rewriting import rewrite
 
 IMAGES = np.random.default_rng(0).normal(size=(2, 8)).astype("float32")
 
@@ -34,7 +35,8 @@ def test_graph():
     assert graph.consumers(model.get_layer("sum")) == []
     assert graph.is_output(model.get_layer("sum"))
     assert not graph.is_output(model.get_layer("b"))
-    assert all(graph.is_called_once(layer) for layer in model.layers)
+    assert all(graph.is_called_once(layer) for layer in graph.layers[1:])
+    assert names(graph.layers) == ["inputs", "a", "b", "c", "sum"]
 
 
 def test_graph_ignores_other_models_with_the_same_layers():
@@ -63,8 +65,8 @@ def test_a_copy_has_weights_of_its_own():
 def test_a_replaced_layer_gets_the_weights():
     model = diamond()
 
-    def replace(layer):
-        return layers.Dense(4, activation="relu", name="b") if layer.name == "b" else None
+    def replace(path, layer):
+        return layers.Dense(4, activation="relu", name="b") if path == "b" else None
 
     kernel, bias = model.get_layer("a").get_weights()
     hidden = IMAGES @ kernel + bias
@@ -75,8 +77,8 @@ def test_a_replaced_layer_gets_the_weights():
 def test_a_replaced_layer_with_other_weights():
     model = diamond()
 
-    def replace(layer):
-        if layer.name != "c":
+    def replace(path, layer):
+        if path != "c":
             return None
         return layers.Dense(4, use_bias=False, name="c"), [np.zeros((4, 4), "float32")]
 
@@ -87,11 +89,11 @@ def test_a_replaced_layer_with_other_weights():
 def test_call_may_leave_out_and_insert_layers():
     model = diamond()
 
-    def call(layer, *args, **kwargs):
-        if layer.name == "a":
+    def call(path, layer, *args, **kwargs):
+        if path == "a":
             args = (layers.Rescaling(3.0, name="before")(args[0]),)
         result = layer(*args, **kwargs)
-        return args[0] if layer.name == "c" else result
+        return args[0] if path == "c" else result
 
     rewritten = rewrite(model, call=call)
     assert "c" not in names(rewritten.layers)

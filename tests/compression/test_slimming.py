@@ -6,7 +6,7 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from hsvit_keras.compression.rewriting import Graph
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.layers import performer_attention
 from hsvit_keras.models import registry
 from tests.models import small

@@ -8,8 +8,8 @@ import pytest
 from keras import layers
 
 import hsvit_keras
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.quantization import quantize_aware
-from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.scores import part_scores, weight_scores
 from tests.compression.test_slimming import with_random_weights

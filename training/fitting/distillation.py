@@ -13,7 +13,7 @@ validates, and it refuses a student in half precision.
 import keras
 from keras import layers, ops
 
-from hsvit_keras.compression.rewriting import functional
+from hsvit_keras.compression.graph import functional
 from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError

@@ -11,7 +11,7 @@ import re
 import keras
 
 from hsvit_keras.backends import require_backend
-from hsvit_keras.compression.rewriting import Graph
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_runtime.errors import InputError
 

@@ -76,7 +76,7 @@ def follow(graph, sources):
 
     Args:
         graph: `Graph`.
-        sources: dict from the name of a Dense layer, an EinsumDense layer or a convolution to a sequence with
+        sources: dict from the path of a Dense layer, an EinsumDense layer or a convolution to a sequence with
             the number of the part of each of its output features.
 
     Returns:
@@ -87,21 +87,22 @@ def follow(graph, sources):
             model.
     """
     cuts = {}
-    for layer in graph.model.operations:
-        incoming = [cuts[x.name].output if x.name in cuts else None for x in graph.producers(layer)]
-        if not any(incoming) and layer.name not in sources:
+    for layer in graph.operations:
+        incoming = [cuts[x].output if x in cuts else None for x in graph.producers(layer)]
+        path = graph.path(layer)
+        if not any(incoming) and path not in sources:
             continue
         if not graph.is_called_once(layer):
             raise InseparableError(layer)
-        if layer.name in sources:
-            cut = _source(layer, incoming, tuple(sources[layer.name]))
+        if path in sources:
+            cut = _source(layer, incoming, tuple(sources[path]))
         elif type(layer) in _RULES:
             cut = _RULES[type(layer)](layer, incoming)
         else:
             raise InseparableError(layer)
         if cut.output and graph.is_output(layer):
             raise InseparableError(layer)
-        cuts[layer.name] = cut
+        cuts[layer] = cut
     return list(cuts.values())
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from keras import layers
 
+from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.quantization import is_quantized
-from hsvit_keras.compression.rewriting import Graph
 from hsvit_keras.compression.slimming.features import (
     ATTENTION,
     CONVOLUTIONS,
@@ -50,7 +50,7 @@ def slimmable_parts(model):
 
     Returns:
         dict with `groups`, an int, 0 if there are none; `heads`, `mlp_units` and `kernels`, dicts from the
-        name of a layer to the number of its parts; and `blocks`, a list of str, the names of the Add layers
+        path of a layer to the number of its parts; and `blocks`, a list of str, the paths of the Add layers
         that end residuals.
 
     Raises:
@@ -64,7 +64,7 @@ def slimmable_parts(model):
     return {
         **counts,
         "groups": sum(counts["groups"].values()),
-        "blocks": [residual.add.name for residual in find_residuals(graph)],
+        "blocks": [graph.path(residual.add) for residual in find_residuals(graph)],
     }
 
 
@@ -75,12 +75,13 @@ def find_places(graph):
         graph: `Graph`.
 
     Returns:
-        dict from each kind of parts to a dict from a layer's name to its `Place`. All blocks are in one
+        dict from each kind of parts to a dict from a layer's path to its `Place`. All blocks are in one
         place, called "blocks", in the order of `find_residuals`.
 
     Raises:
         InputError: the model is quantized.
     """
+    check_float(graph)
     if is_quantized(graph.model):
         raise InputError(
             f"{graph.model.name!r} is quantized: slim it before quantize_aware, or after remove_quantization"
@@ -116,8 +117,8 @@ def _groups(graph):
         while convolution and convolution.groups > 1:
             convolution = _source_of(graph, graph.producers(convolution)[0], CONVOLUTIONS)
         if len(query.shape) == 4 and convolution and convolution.filters % query.shape[2] == 0:
-            groups = query.shape[2]
-            yield convolution.name, groups, {convolution.name: _consecutive(groups, convolution.filters)}
+            groups, path = query.shape[2], graph.path(convolution)
+            yield path, groups, {path: _consecutive(groups, convolution.filters)}
             return
 
 
@@ -127,23 +128,24 @@ def _heads(graph):
         sources = [_source_of(graph, layer, _PROJECTIONS) for layer in graph.producers(attention)]
         if all(sources):
             heads = _consecutive(attention.num_heads, dim)
-            per_head = {layer.name: heads for layer in sources if layer.output.shape[-1] == dim}
-            yield attention.name, attention.num_heads, per_head
+            per_head = {graph.path(layer): heads for layer in sources if layer.output.shape[-1] == dim}
+            yield graph.path(attention), attention.num_heads, per_head
 
 
 def _mlp_units(graph):
     for dense in _layers_of(graph, (layers.Dense,)):
-        yield dense.name, dense.units, {dense.name: range(dense.units)}
+        yield graph.path(dense), dense.units, {graph.path(dense): range(dense.units)}
 
 
 def _kernels(graph):
     for convolution in _layers_of(graph, CONVOLUTIONS):
-        yield convolution.name, convolution.filters, {convolution.name: range(convolution.filters)}
+        path = graph.path(convolution)
+        yield path, convolution.filters, {path: range(convolution.filters)}
 
 
 def _layers_of(graph, classes):
     """Layers of exactly these classes; subclasses may use their features in another way."""
-    return [layer for layer in graph.model.layers if type(layer) in classes and graph.is_called_once(layer)]
+    return [layer for layer in graph.layers if type(layer) in classes and graph.is_called_once(layer)]
 
 
 def _source_of(graph, layer, classes):

@@ -5,7 +5,8 @@ import functools
 
 import numpy as np
 
-from hsvit_keras.compression.rewriting import Graph, rewrite
+from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
@@ -41,10 +42,10 @@ def slim(
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
         groups: int, float in (0, 1], or list of int: attention groups to keep, each with its kernels.
         heads: int or float: heads to keep in every attention layer (of HSViT: in each group); or a dict from
-            the name of an attention layer to an int, a float or a list of int.
-        mlp_units: the same for hidden units, by the name of the Dense layer that computes them.
-        kernels: the same for kernels, by the name of the convolution.
-        blocks: int, float, or list of str: residuals to keep, by the names of their Add layers. A
+            the path of an attention layer to an int, a float or a list of int.
+        mlp_units: the same for hidden units, by the path of the Dense layer that computes them.
+        kernels: the same for kernels, by the path of the convolution.
+        blocks: int, float, or list of str: residuals to keep, by the paths of their Add layers. A
             transformer block has two residuals.
         score: str, how the parts to keep are chosen: by `"weight"`, the mean square of all weights of a part;
             `"gain"`, the mean gain of the batch normalization after it; or `"taylor"`, the mean
@@ -69,13 +70,13 @@ def slim(
     check_choice("score", score, SCORES)
     graph = Graph(model)
     places, residuals = find_places(graph), find_residuals(graph)
-    scores = functools.cache(lambda: weight_scores(graph.model, score, batches))
+    scores = functools.cache(lambda: weight_scores(model, score, batches))
 
     arguments = {
         "groups": groups, "heads": heads, "mlp_units": mlp_units, "kernels": kernels, "blocks": blocks,
     }  # fmt: skip
     if isinstance(as_plain(blocks), tuple):  # blocks are listed by name, other parts by number
-        names = [residual.add.name for residual in residuals]
+        names = [graph.path(residual.add) for residual in residuals]
         _check_names("blocks", blocks, names)
         arguments["blocks"] = [names.index(name) for name in blocks]
     kept_parts = {
@@ -84,23 +85,23 @@ def slim(
         for name, keep in _by_layer(kind, argument, places[kind]).items()
     }
 
-    shortcuts = {}  # from the Add layer of a removed block to the index of its shortcut
+    shortcuts = {}  # from the path of the Add layer of a removed block to the index of its shortcut
     if blocks is not None:
         kept = kept_parts.pop(("blocks", "blocks"))
-        shortcuts = {x.add.name: x.shortcut for i, x in enumerate(residuals) if i not in kept}
+        shortcuts = {graph.path(x.add): x.shortcut for i, x in enumerate(residuals) if i not in kept}
     cuts = collections.defaultdict(list)
     for (kind, name), kept in kept_parts.items():
         for cut in places[kind][name].cuts:
-            cuts[cut.layer.name].append((cut, kept))
+            cuts[graph.path(cut.layer)].append((cut, kept))
 
-    def call(layer, *args, **kwargs):
-        return args[0][shortcuts[layer.name]] if layer.name in shortcuts else layer(*args, **kwargs)
+    def call(path, layer, *args, **kwargs):
+        return args[0][shortcuts[path]] if path in shortcuts else layer(*args, **kwargs)
 
-    return rewrite(graph.model, lambda layer: _slimmed(layer, cuts[layer.name]), call)
+    return rewrite(graph, lambda path, layer: _slimmed(layer, cuts[path]), call)
 
 
 def _by_layer(kind, argument, places):
-    """An argument of `slim` as a dict from a layer's name to what is kept of its parts."""
+    """An argument of `slim` as a dict from a layer's path to what is kept of its parts."""
     if argument is None:
         return {}
     if not places:

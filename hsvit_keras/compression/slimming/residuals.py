@@ -31,19 +31,19 @@ def find_residuals(graph):
         list of `Residual`, in the order of the graph.
     """
     ancestors, residuals = collections.defaultdict(set), []  # ancestors: all layers that a layer depends on
-    for layer in graph.model.operations:
+    for layer in graph.operations:
         sources = graph.producers(layer)
-        ancestors[layer.name] = set().union(*({source.name} | ancestors[source.name] for source in sources))
+        ancestors[layer] = set().union(*({source} | ancestors[source] for source in sources))
         if type(layer) is layers.Add and len(sources) == 2 and graph.is_called_once(layer):
             for i, (shortcut, end) in enumerate((sources, sources[::-1])):
-                branch = ({end.name} | ancestors[end.name]) - ancestors[shortcut.name] - {shortcut.name}
-                if shortcut.name in ancestors[end.name] and _is_removable(branch, shortcut, layer, graph):
+                branch = ({end} | ancestors[end]) - ancestors[shortcut] - {shortcut}
+                if shortcut in ancestors[end] and _is_removable(branch, shortcut, layer, graph):
                     residuals.append((layer, i, branch))
     nested = set().union(*(branch for _, _, branch in residuals))
     return [
-        Residual(add, i, [layer for layer in graph.model.layers if layer.name in branch])
+        Residual(add, i, [layer for layer in graph.layers if layer in branch])
         for add, i, branch in residuals
-        if add.name not in nested
+        if add not in nested
     ]
 
 
@@ -54,7 +54,7 @@ def _is_removable(branch, shortcut, add, graph):
         return False
     same_shape = all(None in sizes or sizes[0] == sizes[1] for sizes in zip(*shapes, strict=True))
     return same_shape and all(
-        not graph.is_output(layer) and {x.name for x in graph.consumers(layer)} <= {add.name} | branch
-        for layer in graph.model.operations
-        if layer.name in branch
+        not graph.is_output(layer) and set(graph.consumers(layer)) <= {add} | branch
+        for layer in graph.operations
+        if layer in branch
     )

@@ -8,6 +8,7 @@ import keras
 import numpy as np
 from keras import layers, ops
 
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.rewriting import rewrite
 from hsvit_runtime.errors import InputError
 
@@ -25,20 +26,22 @@ def weight_scores(model, score, batches=None):
             probabilities `(batch, ..., classes)`.
 
     Returns:
-        dict from the name of a layer to a dict from an index in its `weights` to an array of scores.
+        dict from a layer of `model` to a dict from an index in its `weights` to an array of scores.
 
     Raises:
         InputError: `score` is "taylor" and there are no batches.
     """
     copy = rewrite(model)
-    for layer in copy.layers:
-        layer.trainable = True  # frozen layers have scores, too
+    copy.trainable = True  # frozen layers have scores, too
     if score == "taylor":
         sums = _taylor_sums(copy, batches)
-        return _by_layer(copy, lambda layer, weight: sums[id(weight)])
-    if score == "gain":
-        return _by_layer(copy, _gain)
-    return _by_layer(copy, lambda layer, weight: _array(weight) ** 2)
+        by_path = _by_path(copy, lambda layer, weight: sums[id(weight)])
+    elif score == "gain":
+        by_path = _by_path(copy, _gain)
+    else:
+        by_path = _by_path(copy, lambda layer, weight: _array(weight) ** 2)
+    graph = Graph(model)
+    return {layer: by_path[graph.path(layer)] for layer in graph.layers}
 
 
 def part_scores(name, place, scores):
@@ -58,7 +61,7 @@ def part_scores(name, place, scores):
     total, entries = np.zeros(place.count), np.zeros(place.count)
     for cut in place.cuts:
         for index, (axis, parts) in cut.weights.items():
-            values = scores.get(cut.layer.name, {}).get(index)
+            values = scores.get(cut.layer, {}).get(index)
             if values is not None:
                 rows = np.moveaxis(values, axis, 0).reshape(len(parts), -1)
                 np.add.at(total, list(parts), rows.sum(axis=1))
@@ -71,16 +74,16 @@ def part_scores(name, place, scores):
     return total / entries
 
 
-def _by_layer(model, score):
-    """Scores as returned by `weight_scores`, from a function of a layer and one of its weights.
+def _by_path(model, score):
+    """The scores of each layer by its path, from a function of a layer and one of its weights.
 
     Weights for which `score(layer, weight)` is None are left out.
     """
-    found = {}
-    for layer in model.layers:
+    graph, found = Graph(model), {}
+    for layer in graph.layers:
         trainable = {id(weight) for weight in layer.trainable_weights}
         scores = {i: score(layer, w) for i, w in enumerate(layer.weights) if id(w) in trainable}
-        found[layer.name] = {i: values for i, values in scores.items() if values is not None}
+        found[graph.path(layer)] = {i: values for i, values in scores.items() if values is not None}
     return found
 
 
