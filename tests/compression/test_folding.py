@@ -149,6 +149,7 @@ def test_the_original_is_not_modified():
     assert model.layers[1].output is not None  # fails if the layer was called a second time
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model(name):
     model = with_random_statistics(small_model(name))

@@ -11,6 +11,8 @@ from training.fitting import building
 from training.fitting.building import build_model
 from training.recipes.recipe import plain
 
+pytestmark = pytest.mark.once  # JAX trains in test_train, and compresses in test_compress
+
 METRIC = task_named("classification").metric
 CONFIGS = compress_study_digits, compress_study_fashion_mnist
 SMALL = {"filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8}
