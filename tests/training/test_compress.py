@@ -114,6 +114,7 @@ def test_the_result_is_a_plain_quantized_model(done):
     assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(run, done, tmp_path, capsys):
     whole, rows = done[0], copy.deepcopy(done[1])

@@ -30,6 +30,7 @@ def small_config():
     return config
 
 
+@pytest.mark.slow
 def test_a_study_has_a_row_for_each_model_and_chain_and_goes_on(tmp_path, monkeypatch, capsys):
     rows = study(small_config(), tmp_path)
     assert [(row["model"], row["chain"]) for row in rows] == [
@@ -61,6 +62,7 @@ def test_a_model_that_is_not_in_the_config_is_named(tmp_path):
         study(small_config(), tmp_path, models=["hsvit_tony"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", CONFIGS)
 def test_configs_name_models_that_can_be_made_and_slimmed(module):
     import hsvit_keras
