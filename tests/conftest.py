@@ -1,5 +1,6 @@
 """What every test starts from: the same seeds, on JAX little to compile, a file's tests in one process."""
 
+import gc
 import os
 import random
 
@@ -19,6 +20,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
+def pytest_collection_finish():
+    """Looking through a million objects of imported modules for garbage would take a second each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ def run(code, backend):
     return result.stdout
 
 
+@pytest.mark.slow
 def test_works_on_jax_without_tensorflow(tmp_path):
     """With the import of TensorFlow blocked: build, answer, learn, fold, save, load."""
     code = f"""

@@ -48,6 +48,7 @@ def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_apk(tmp_path):
     made = make_bundle(tmp_path)
     apk, printed, well = build(made, tmp_path / "target")

@@ -6,7 +6,7 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from tests.models.small import MODELS, small_model
+from tests.models.small import each_kind, small_model
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.normal(size=(4, 12, 12, 3)).astype("float32")
@@ -149,7 +149,8 @@ def test_the_original_is_not_modified():
     assert model.layers[1].output is not None  # fails if the layer was called a second time
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.once
+@pytest.mark.parametrize("name", list(each_kind()))
 def test_every_model(name):
     model = with_random_statistics(small_model(name))
     images = RNG.normal(size=(2, *model.input_shape[1:])).astype("float32")

@@ -282,6 +282,7 @@ def test_the_file_contains_only_the_model(tmp_path):
     assert sparsities(loaded) == {"convolution": 0.5, "head": 0.5}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", small._one_a_class(small.MODELS))
 def test_every_family(name):
     model = small.small_model(name)

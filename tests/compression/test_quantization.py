@@ -185,6 +185,7 @@ def test_bits_of_a_scheme():
 KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", list(each_kind()))
 def test_every_family(name):
     model = grown_model(name)

@@ -40,6 +40,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_slimmed_models_load_in_a_fresh_process(tmp_path):
     for name in NAMES:
         model = half(with_random_weights(small_model(name)))

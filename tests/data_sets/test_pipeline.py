@@ -450,6 +450,7 @@ print(keras.backend.backend(), "is enough")
 """
 
 
+@pytest.mark.slow
 def test_jax_without_tensorflow():
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT_TENSORFLOW], capture_output=True, text=True, check=False

@@ -204,6 +204,7 @@ def test_machines_are_named():
     assert "kept an unknown number of CPU cores busy" in text
 
 
+@pytest.mark.slow
 def test_a_model_against_itself(monkeypatch):
     """The whole way of a row: facts and latencies of one small model, which is its own reference."""
     monkeypatch.setattr(models_table, "REFERENCE", "hsvit_tiny")

@@ -45,6 +45,7 @@ def test_each_signature_computes_with_its_groups(preset, tmp_path):
         assert np.corrcoef(outputs.ravel(), expected.ravel())[0, 1] > 0.99
 
 
+@pytest.mark.slow
 def test_weights_are_stored_once_and_the_stem_is_computed_once(tmp_path, capsys):
     hsvits.small().save(tmp_path / "model.keras")
     options = [f"--model={tmp_path / 'model.keras'}", f"--output={tmp_path / 'elastic.tflite'}"]

@@ -64,6 +64,7 @@ def test_every_preset(stem, preset, tmp_path):
     assert np.corrcoef(outputs.ravel(), expected.ravel())[0, 1] > 0.99
 
 
+@pytest.mark.slow
 def test_several_numbers_of_shards_make_a_table(tmp_path, capsys):
     path = tmp_path / "model.keras"
     hsvits.small("split").save(path)

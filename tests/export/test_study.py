@@ -52,6 +52,7 @@ def written(tmp_path):
     return tmp_path / "study.json"
 
 
+@pytest.mark.slow
 def test_a_study(written, capsys):
     call(study, f"--study={written}", "--blocks=2", "--runs=2")
     report = json.loads((written.parent / "artifacts.json").read_text())

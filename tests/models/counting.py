@@ -12,7 +12,7 @@ def without_values(make):
     """The model that `make()` builds, whose weights have shapes and no values."""
     with keras.StatelessScope(initialize_variables=False):
         model = make()
-    keras.utils.clear_session()  # Keras would give them values at the next occasion
+    keras.utils.clear_session(free_memory=False)  # Keras would give them values at the next occasion
     return model
 
 

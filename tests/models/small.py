@@ -81,12 +81,22 @@ def each_argument():
 
 def each_kind():
     """`MODELS` for a test; slow are those whose class and whose attention others have, too."""
-    seen = set()
+    kinds = {name: _kind(name) for name in MODELS}
+    fast, seen = set(), set()
+    # First those of a new class with a new attention, so that few models show all.
+    for is_new in (set.isdisjoint, lambda kind, seen: not kind <= seen):
+        for name, kind in kinds.items():
+            if is_new(kind, seen):
+                fast.add(name)
+                seen |= kind
     for name in MODELS:
-        variant = registry._VARIANTS[name]
-        parts = {variant.model_class, variant.arguments(variant.input_shape).get("attention")}
-        yield _parameter(name, is_slow=parts <= seen)
-        seen |= parts
+        yield _parameter(name, is_slow=name not in fast)
+
+
+def _kind(name):
+    """What a model has of its class and of its attention."""
+    variant = registry._VARIANTS[name]
+    return {variant.model_class, variant.arguments(variant.input_shape).get("attention")}
 
 
 def _parameter(name, is_slow):

@@ -102,6 +102,7 @@ def test_every_family_is_here():
     assert classes == {variant.model_class for variant in registry._VARIANTS.values()}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", FEATURES)
 def test_features_are_tensors_of_the_model_with_head(name, tmp_path):
     model, backbone = small_model(name), small_model(name, head=None)

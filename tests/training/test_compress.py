@@ -83,6 +83,7 @@ def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
     ]
 
 
+@pytest.mark.once
 def test_each_row_tells_what_its_step_did(done):
     original, slimmed, pruned, quantized = done[1]
     assert slimmed["parameters"] < original["parameters"]
@@ -96,6 +97,7 @@ def test_each_row_tells_what_its_step_did(done):
     assert quantized["multiply_adds"] == pruned["multiply_adds"]
 
 
+@pytest.mark.once
 def test_the_result_is_a_plain_quantized_model(done):
     folder, rows = done
     model = keras.models.load_model(folder / "small.keras")
@@ -112,6 +114,8 @@ def test_the_result_is_a_plain_quantized_model(done):
     assert (logits.argmax(1) == labels).mean() == pytest.approx(rows[-1]["accuracy"], abs=1e-6)
 
 
+@pytest.mark.slow
+@pytest.mark.once
 def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(run, done, tmp_path, capsys):
     whole, rows = done[0], copy.deepcopy(done[1])
     shutil.copytree(whole / "small.steps/1_slim", tmp_path / "small.steps/1_slim")
@@ -129,6 +133,7 @@ def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(ru
     np.testing.assert_array_equal(outputs(tmp_path / "small.keras"), outputs(unbroken))
 
 
+@pytest.mark.once
 def test_a_finished_chain_does_nothing_again_and_another_one_is_refused(run, done, monkeypatch):
     folder, rows = done
     monkeypatch.setattr(fit, "fit", None)
@@ -140,6 +145,7 @@ def test_a_finished_chain_does_nothing_again_and_another_one_is_refused(run, don
         compress(run / "best.keras", folder / "small.keras", other)
 
 
+@pytest.mark.once
 def test_steps_without_training(run, tmp_path):
     steps = ("slim", {"groups": [1], "epochs": 0}), ("quantize", {"epochs": 0})
     rows = compress(run / "best.keras", tmp_path / "small.keras", config(*steps))
@@ -151,6 +157,7 @@ def test_steps_without_training(run, tmp_path):
     assert [row.get("seconds") for row in rows] == [None, 0, 0]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "output, words",
     [("small.tflite", r"--output has to end in \.keras"), ("no/small.keras", "there is no folder")],
@@ -160,6 +167,7 @@ def test_an_output_that_cannot_be_is_refused(run, tmp_path, output, words):
         compress(run / "best.keras", tmp_path / output, config())
 
 
+@pytest.mark.once
 def test_a_model_for_another_task_is_refused(run, tmp_path):
     with pytest.raises(
         ValueError, match="a model for classification, and the data set digits_segmentation is"
@@ -168,6 +176,7 @@ def test_a_model_for_another_task_is_refused(run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.once
 def test_a_model_of_somebody_else_is_compressed_in_its_own_range(tmp_path):
     keras.utils.set_random_seed(0)
     image = keras.Input((8, 8, 1))
@@ -184,6 +193,7 @@ def test_a_model_of_somebody_else_is_compressed_in_its_own_range(tmp_path):
         compress(tmp_path / "other.keras", tmp_path / "small.keras", config())
 
 
+@pytest.mark.once
 def test_a_missing_teacher_is_named_before_any_step(run, tmp_path):
     steps = STEPS[0], ("finetune", {"teachers": "big.keras"})
     with pytest.raises(FileNotFoundError, match=r"step 'finetune': there is no teacher big\.keras"):

@@ -11,6 +11,8 @@ from training.fitting import building
 from training.fitting.building import build_model
 from training.recipes.recipe import plain
 
+pytestmark = pytest.mark.once  # JAX trains in test_train, and compresses in test_compress
+
 METRIC = task_named("classification").metric
 CONFIGS = compress_study_digits, compress_study_fashion_mnist
 SMALL = {"filters": (8,), "pool_strides": (2,), "attention_groups": 2, "depth": 1, "hidden_dim": 8}
@@ -28,6 +30,7 @@ def small_config():
     return config
 
 
+@pytest.mark.slow
 def test_a_study_has_a_row_for_each_model_and_chain_and_goes_on(tmp_path, monkeypatch, capsys):
     rows = study(small_config(), tmp_path)
     assert [(row["model"], row["chain"]) for row in rows] == [
@@ -59,6 +62,7 @@ def test_a_model_that_is_not_in_the_config_is_named(tmp_path):
         study(small_config(), tmp_path, models=["hsvit_tony"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", CONFIGS)
 def test_configs_name_models_that_can_be_made_and_slimmed(module):
     import hsvit_keras

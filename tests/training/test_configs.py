@@ -157,6 +157,7 @@ def test_differences_names_nested_keys():
     assert recipe.differences(one, one) == []
 
 
+@pytest.mark.slow
 def test_another_family_with_its_own_arguments_trains_from_the_command_line(tmp_path):
     arguments = {
         "patch_size": 4, "patch_stride": 2, "depths": "(1, 1)", "num_heads": "[1, 2]", "head_dims": "(4, 4)",

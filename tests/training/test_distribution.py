@@ -32,6 +32,7 @@ def trained():
     return json.loads(finished.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", distribution.KINDS)
 def test_losses_are_those_of_one_device(trained, kind):
     np.testing.assert_allclose(trained[kind]["losses"], trained["one"]["losses"], rtol=1e-5)
@@ -39,6 +40,7 @@ def test_losses_are_those_of_one_device(trained, kind):
     assert trained["one"]["losses"][-1] != trained["one"]["losses"][0]
 
 
+@pytest.mark.slow
 def test_devices_that_share_images_send_the_gradient_of_every_weight(trained):
     sent = trained["data"]["bytes"]
     gradients = 4 * trained["data"]["parameters"]
@@ -49,6 +51,7 @@ def test_devices_that_share_images_send_the_gradient_of_every_weight(trained):
     assert trained["data"]["cut"] == []
 
 
+@pytest.mark.slow
 def test_devices_that_share_groups_hold_only_their_own(trained):
     projections = {f"block{i}_attention_{part}/kernel" for i in (0, 1) for part in ("query", "key", "value")}
     cut = set(trained["groups"]["cut"])
@@ -56,6 +59,7 @@ def test_devices_that_share_groups_hold_only_their_own(trained):
     assert not cut & {"stage0_conv0/kernel", "head/kernel", "embedding/kernel"}
 
 
+@pytest.mark.slow
 def test_devices_that_share_groups_send_the_maps_gradient(trained):
     """The last convolution reads 16 maps of 4 x 4 pixels of each of 16 images, to all groups."""
     sent = trained["groups"]["bytes"]

@@ -12,6 +12,8 @@ from hsvit_keras.layers.model_description import description_of
 from tests.command_line.in_process import call
 from training import compress, sensitivity, train
 
+pytestmark = pytest.mark.once  # JAX trains in test_train, and compresses in test_compress
+
 SIZE = 16
 
 

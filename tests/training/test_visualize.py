@@ -13,6 +13,8 @@ from tests.command_line.in_process import call
 from training import visualize
 from training.visualizing import attention_maps
 
+pytestmark = pytest.mark.once  # JAX trains in test_train, and compresses in test_compress
+
 GROUPS, HEADS, KERNELS = 2, 2, 8
 
 

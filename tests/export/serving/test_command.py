@@ -1,8 +1,11 @@
 """How `python -m export.serve` ends: by Ctrl-C and on bad input; and what it does on a cluster."""
 
+import contextlib
+import gc
 import signal
 import socket
 import sys
+import warnings
 
 import pytest
 
@@ -53,46 +56,50 @@ def test_ctrl_c_leaves_no_process(sharded):
         until(lambda: not running(below))
 
 
-@pytest.mark.slow
-def test_machines_of_a_cluster_are_lost_and_come_back(sharded, monkeypatch):
+@pytest.fixture
+def make_cluster(monkeypatch):
+    """Makes a cluster of Ray in this process, which ends with the test."""
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     from ray.cluster_utils import Cluster
 
+    with contextlib.ExitStack() as stack:
+
+        def make(**head):
+            cluster = Cluster(initialize_head=True, head_node_args=head)
+            stack.callback(cluster.shutdown)
+            return cluster
+
+        yield make
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        gc.collect()  # sockets by which Ray looked for a port, and which it leaves open
+
+
+@pytest.mark.slow
+def test_machines_of_a_cluster_are_lost_and_come_back(sharded, make_cluster):
     memory = {"object_store_memory": 100 * 2**20}
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **memory})
-    try:
-        machine = cluster.add_node(num_cpus=2, **memory)
-        with Server(
-            sharded.manifest, "--num_nodes=4", "--deadline_ms=1000", f"--address={cluster.address}"
-        ) as server:
-            server.wait_for_all()
-            cluster.remove_node(machine)
-            for _ in range(5):
-                status, content = server.classify()
-                assert status == 200 and len(content["groups"]) == 2
-            cluster.add_node(num_cpus=2, **memory)
-            server.wait_for_all()
-            assert server.stop(signal.SIGTERM)[0] == 143
-        with socket.create_connection(cluster.address.rsplit(":", 1), timeout=5):
-            pass  # the cluster goes on
-    finally:
-        cluster.shutdown()
+    cluster = make_cluster(num_cpus=2, **memory)
+    machine = cluster.add_node(num_cpus=2, **memory)
+    with Server(
+        sharded.manifest, "--num_nodes=4", "--deadline_ms=1000", f"--address={cluster.address}"
+    ) as server:
+        server.wait_for_all()
+        cluster.remove_node(machine)
+        for _ in range(5):
+            status, content = server.classify()
+            assert status == 200 and len(content["groups"]) == 2
+        cluster.add_node(num_cpus=2, **memory)
+        server.wait_for_all()
+        assert server.stop(signal.SIGTERM)[0] == 143
+    with socket.create_connection(cluster.address.rsplit(":", 1), timeout=5):
+        pass  # the cluster goes on
 
 
 @pytest.mark.slow
-def test_a_cluster_that_happens_to_run_is_left_alone(sharded, monkeypatch):
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 * 2**20}
-    )
-    try:
-        with Server(sharded.manifest, "--num_nodes=2", "--deadline_ms=2000") as server:
-            server.wait_for_all()
-            assert server.classify()[0] == 200
-            assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
-        with socket.create_connection(cluster.address.rsplit(":", 1), timeout=5):
-            pass  # the cluster goes on
-    finally:
-        cluster.shutdown()
+def test_a_cluster_that_happens_to_run_is_left_alone(sharded, make_cluster):
+    cluster = make_cluster(num_cpus=1, object_store_memory=100 * 2**20)
+    with Server(sharded.manifest, "--num_nodes=2", "--deadline_ms=2000") as server:
+        server.wait_for_all()
+        assert server.classify()[0] == 200
+        assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
+    with socket.create_connection(cluster.address.rsplit(":", 1), timeout=5):
+        pass  # the cluster goes on

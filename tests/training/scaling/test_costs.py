@@ -133,6 +133,7 @@ def test_a_model_that_cannot_be_is_named():
         Cost("parameters")({"name": "deit_tiny", "dept": 3})
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.tensorflow
 def test_costs_of_the_artifact(tmp_path):

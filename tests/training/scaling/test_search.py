@@ -126,6 +126,7 @@ def test_scores_are_means_over_the_seeds(tmp_path, by_formula, without_picture):
     assert {values["seed"] for values, _ in Formula.asked} == {0, 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "targets, expected",
     [({"costs": (3000, 5000)}, [3000, 5000]), ({"of": "hsvit_tiny", "shares": (1 / 64, 1 / 32)}, None)],

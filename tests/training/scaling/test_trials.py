@@ -28,6 +28,7 @@ def calls(workdir):
     return sorted(len(path.read_text().splitlines()) for path in workdir.glob("trials/*/calls"))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_nothing_is_trained_twice(tmp_path, capfd):
     with Trials(tmp_path, train=trainers.killed_once) as trials:
         found = trials([config(1), config(2), config(1)], [{"about": name} for name in "abc"])
