@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import gc
+import importlib
 import os
 import re
 import signal
@@ -40,6 +41,7 @@ def run(main, uses_keras=True, argument=None):
         try:
             if uses_keras:
                 import_keras()
+                _prepare_loading()
             return main(arguments)
         except (InputError, OSError) as error:
             if not isinstance(error, InputError) and error.filename is None:
@@ -50,6 +52,9 @@ def run(main, uses_keras=True, argument=None):
             print("interrupted; nothing half-written was left", file=sys.stderr)
             sys.exit(130)
 
+    if uses_keras:
+        flags.DEFINE_list("import", [], "Modules that define classes of models, to import first.")
+        flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
     _raise_on(signal.SIGINT, KeyboardInterrupt())
     _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
@@ -58,6 +63,21 @@ def run(main, uses_keras=True, argument=None):
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:
         _leave(end.code)
+
+
+def _prepare_loading():
+    """Imports what `--import` names, and allows Lambda layers where `--unsafe` says so."""
+    import keras
+
+    for name in flags.FLAGS["import"].value:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name and not f"{name}.".startswith(f"{error.name}."):
+                raise
+            raise InputError(f"--import names {name!r}, but there is no such module here") from error
+    if flags.FLAGS.unsafe:
+        keras.config.enable_unsafe_deserialization()
 
 
 def _message(error):

@@ -10,7 +10,7 @@ from hsvit_runtime.errors import InputError, MissingFileError
 
 
 def load_model(path):
-    """Loads a `.keras` file for inference.
+    """Loads a `.keras` file, or an older `.h5` file of a whole model, for inference.
 
     Args:
         path: str or path.
@@ -20,14 +20,15 @@ def load_model(path):
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: the file is no `.keras` file, is damaged or needs classes that are not registered.
+        InputError: the file is no model file, is damaged, needs classes that are not registered, or has a
+            `Lambda` layer, whose code Keras runs only where that is allowed.
     """
     path = pathlib.Path(path)
     if not path.is_file():
         raise MissingFileError(f"there is no model file {path}")
-    if path.suffix != ".keras":
-        raise InputError(f"cannot load {path}: a model saved by Keras ends in .keras")
-    if not zipfile.is_zipfile(path):
+    if path.suffix not in (".keras", ".h5"):
+        raise InputError(f"cannot load {path}: a model saved by Keras ends in .keras or .h5")
+    if path.suffix == ".keras" and not zipfile.is_zipfile(path):
         raise InputError(f"{path} is damaged or no Keras model: it is no zip archive, or was cut short")
     try:
         return keras.models.load_model(path, compile=False)
@@ -39,5 +40,13 @@ def _reason(error):
     """Keras' message in one line, an unknown class first."""
     words = " ".join(str(error).split()) or type(error).__name__
     if unknown := re.search(r"Could not locate class '(\w+)'", words):
-        return f"it needs the class {unknown[1]!r}, which is not registered with Keras"
+        return (
+            f"it needs the class {unknown[1]!r}, which is not registered with Keras: import the module that "
+            "defines it first, in commands by --import=MODULE"
+        )
+    if "unsafe" in words and "lambda" in words.lower():
+        return (
+            "it has a Lambda layer, whose code runs with it: if you trust the file, allow it by "
+            "keras.config.enable_unsafe_deserialization(), in commands by --unsafe"
+        )
     return words if len(words) <= 300 else f"...{words[-300:]}"

@@ -1,10 +1,14 @@
 """Saved models."""
 
 import keras
+import numpy as np
 import pytest
 
 import hsvit_keras
 from hsvit_keras import model_files
+from hsvit_runtime.errors import InputError
+
+ONES = np.ones((2, 4), "float32")
 
 
 def test_load_model(tmp_path):
@@ -36,13 +40,44 @@ def test_unregistered_class_is_named(tmp_path):
 
     inputs = keras.Input((4,))
     keras.Model(inputs, Homemade()(inputs)).save(tmp_path / "m.keras")
-    with pytest.raises(ValueError, match="it needs the class 'Homemade', which is not registered"):
+    message = "it needs the class 'Homemade', which is not registered.* by --import=MODULE"
+    with pytest.raises(ValueError, match=message):
         model_files.load_model(tmp_path / "m.keras")
+
+
+def test_an_older_file(tmp_path):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+    keras.src.legacy.saving.legacy_h5_format.save_model_to_hdf5(model, str(tmp_path / "m.h5"))
+    np.testing.assert_array_equal(model_files.load_model(tmp_path / "m.h5")(ONES), model(ONES))
+
+
+def test_code_in_a_file_runs_only_where_it_is_allowed(tmp_path):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Lambda(lambda x: x * 2)])
+    model.save(tmp_path / "m.keras")
+    with pytest.raises(InputError, match=r"has a Lambda layer.*if you trust the file, .* by --unsafe$"):
+        model_files.load_model(tmp_path / "m.keras")
+    with keras.src.saving.serialization_lib.SafeModeScope(False):
+        np.testing.assert_array_equal(model_files.load_model(tmp_path / "m.keras")(ONES), 2 * ONES)
 
 
 def test_missing_and_other_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*m\.keras"):
         model_files.load_model(tmp_path / "m.keras")
-    (tmp_path / "m.h5").touch()
-    with pytest.raises(ValueError, match=r"saved by Keras ends in \.keras"):
-        model_files.load_model(tmp_path / "m.h5")
+    (tmp_path / "m.pt").touch()
+    with pytest.raises(ValueError, match=r"saved by Keras ends in \.keras or \.h5"):
+        model_files.load_model(tmp_path / "m.pt")
+
+
+def test_models_are_what_they_say_however_keras_is_configured(tmp_path):
+    model = hsvit_keras.create_model("hsvit_tiny", mean=0.5, std=0.5)
+    model.save(tmp_path / "m.keras")
+    images = np.random.default_rng(0).uniform(0, 255, (2, *model.input_shape[1:])).astype("float32")
+    keras.config.set_image_data_format("channels_first")
+    keras.config.set_floatx("float16")
+    try:
+        loaded = model_files.load_model(tmp_path / "m.keras")
+    finally:
+        keras.config.set_image_data_format("channels_last")
+        keras.config.set_floatx("float32")
+    assert loaded.input_shape == model.input_shape and loaded.inputs[0].dtype == "float32"
+    np.testing.assert_array_equal(loaded(images), model(images))

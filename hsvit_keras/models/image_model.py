@@ -62,7 +62,7 @@ class ImageModel(keras.Model):
         common = {"head": head, **description}
         arguments = {**arguments, **{name: as_plain(value) for name, value in common.items()}}
         with _layers_of(arguments["dtype"]):
-            image = keras.Input(arguments["input_shape"], name="image")
+            image = keras.Input(arguments["input_shape"], dtype="float32", name="image")
             takes_pixels = mean is not None or std is not None
             outputs = build_features(_normalized(image, mean, std) if takes_pixels else image)
             if head is not None:
@@ -169,10 +169,12 @@ def _check_class_names(class_names, outputs):
 
 @contextlib.contextmanager
 def _layers_of(policy):
-    """Layers made inside have this dtype policy."""
-    outer = keras.config.dtype_policy()
+    """Layers made inside have this dtype policy and channels last, whatever Keras is configured to."""
+    outer = keras.config.dtype_policy(), keras.config.image_data_format()
     keras.config.set_dtype_policy(policy)
+    keras.config.set_image_data_format("channels_last")
     try:
         yield
     finally:
-        keras.config.set_dtype_policy(outer)
+        keras.config.set_dtype_policy(outer[0])
+        keras.config.set_image_data_format(outer[1])

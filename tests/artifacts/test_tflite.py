@@ -316,7 +316,7 @@ WRONG = {
     "suffix": ({"path": "model.lite"}, "has to end in .tflite; received .*model.lite"),
     "folder": ({"path": "nowhere/model.tflite"}, "there is no folder .*nowhere"),
     "model": ({"model": "nothing.keras"}, "there is no model file .*nothing.keras"),
-    "kind": ({"model": "config.json"}, "a model saved by Keras ends in .keras"),
+    "kind": ({"model": "config.json"}, "a model saved by Keras ends in .keras or .h5"),
     "preset": ({"preset": "int4"}, "one of float32, float16, dynamic, int8; received preset='int4'"),
     "calibration": (
         {"calibration": [np.zeros((1, 8, 8, 1))]},

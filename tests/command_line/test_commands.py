@@ -106,10 +106,22 @@ def test_help():
 
 
 def test_keras_starts_without_a_word():
-    code = "def main(_):\n    import keras\n    print(keras.backend.backend())\ncommands.run(main)"
-    result = run(code)
+    code = """
+def main(_):
+    import keras, sys
+    from keras.src.saving import serialization_lib
+    print(keras.backend.backend(), "tabnanny" in sys.modules, serialization_lib.in_safe_mode())
+commands.run(main)
+"""
+    result = run(code, "--import=tabnanny", "--unsafe")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.strip() == os.environ.get("KERAS_BACKEND", "tensorflow")
+    assert result.stdout.split() == [os.environ.get("KERAS_BACKEND", "tensorflow"), "True", "False"]
+
+
+def test_a_module_that_is_not_there():
+    result = run("commands.run(print)", "--import=nowhere.models", KERAS_BACKEND="jax")
+    assert result.returncode == 1
+    assert result.stderr == "error: --import names 'nowhere.models', but there is no such module here\n"
 
 
 def test_a_backend_that_is_not_there():

@@ -5,11 +5,13 @@ import functools
 
 import numpy as np
 
+from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
+from hsvit_keras.layers import NystromAttention, PerformerAttention
 from hsvit_keras.models.blocks import check_choice
 from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
@@ -25,6 +27,7 @@ def slim(
     blocks=None,
     score="weight",
     batches=None,
+    check=True,
 ):
     """Removes parts of a model, which makes it smaller and faster on any runtime.
 
@@ -52,6 +55,8 @@ def slim(
             |weight * gradient of the cross-entropy|.
         batches: iterable of (images, labels), for `score="taylor"`. Labels are class indices `(batch,)` or
             probabilities `(batch, classes)`.
+        check: bool, whether to compare the outputs with those of the original model with zeros in place of
+            the removed parts, on one random batch; where they have to be equal, see above.
 
     Returns:
         A `keras.Model` with the same layer names, without those of removed blocks.
@@ -59,6 +64,7 @@ def slim(
     Raises:
         InputError: the model has no such parts, or fewer than asked for; no part would be kept; `score` is
             unknown or needs `batches`; or `model` is quantized, or neither Functional nor Sequential.
+        PassError: the outputs differ.
 
     Example:
 
@@ -85,11 +91,13 @@ def slim(
         for name, keep in _by_layer(kind, argument, places[kind]).items()
     }
 
+    cuts, branches = collections.defaultdict(list), collections.defaultdict(list)
     shortcuts = {}  # from the path of the Add layer of a removed block to the index of its shortcut
     if blocks is not None:
         kept = kept_parts.pop(("blocks", "blocks"))
         shortcuts = {graph.path(x.add): x.shortcut for i, x in enumerate(residuals) if i not in kept}
-    cuts = collections.defaultdict(list)
+        for cut in places["blocks"]["blocks"].cuts:
+            branches[graph.path(cut.layer)].append((cut, kept))
     for (kind, name), kept in kept_parts.items():
         for cut in places[kind][name].cuts:
             cuts[graph.path(cut.layer)].append((cut, kept))
@@ -97,7 +105,31 @@ def slim(
     def call(path, layer, *args, **kwargs):
         return args[0][shortcuts[path]] if path in shortcuts else layer(*args, **kwargs)
 
-    return rewrite(graph, lambda path, layer: _slimmed(layer, cuts[path]), call)
+    slimmed = rewrite(graph, lambda path, layer: _slimmed(layer, cuts[path]), call)
+    if check and groups is None and not _share_a_maximum(cuts):
+        zeroed = rewrite(graph, lambda path, layer: _zeroed(layer, cuts[path] + branches[path]))
+        checked(zeroed, slimmed, "slim")
+    return slimmed
+
+
+def _share_a_maximum(cuts):
+    """Whether a layer whose heads depend on each other loses some of them."""
+    layers_cut = [cut.layer for entries in cuts.values() for cut, _ in entries]
+    return any(isinstance(layer, NystromAttention | PerformerAttention) for layer in layers_cut)
+
+
+def _zeroed(layer, cuts):
+    """A layer and its weights, zeros where it reads removed parts; None if it reads none."""
+    readers = [(cut, kept) for cut, kept in cuts if cut.output is None and cut.weights]
+    if not readers:
+        return None
+    weights = layer.get_weights()
+    for cut, kept in readers:
+        for index, (axis, parts) in cut.weights.items():
+            shape = [1] * weights[index].ndim
+            shape[axis] = -1
+            weights[index] = weights[index] * np.isin(parts, kept).reshape(shape)
+    return type(layer).from_config(layer.get_config()), weights
 
 
 def _by_layer(kind, argument, places):
