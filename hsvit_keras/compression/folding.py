@@ -25,7 +25,7 @@ def _scale_depthwise(kernel, gain):
 
 
 # Layers that batch normalization is folded into, and how the output channels of their kernels are scaled.
-_SCALE_KERNEL = {
+SCALE_KERNEL = {
     layers.Conv1D: _scale_outputs,
     layers.Conv2D: _scale_outputs,
     layers.Dense: _scale_outputs,
@@ -77,7 +77,7 @@ def _is_foldable(norm, graph):
     layer, *others = set(graph.producers(norm))
     return (
         not others
-        and type(layer) in _SCALE_KERNEL
+        and type(layer) in SCALE_KERNEL
         and layer.quantization_mode is None
         and not getattr(layer, "lora_enabled", False)
         and layer.activation is keras.activations.linear
@@ -99,7 +99,7 @@ def _folded_weights(layer, norm):
         offset = offset + np.asarray(norm.beta)
     if bias:
         offset = offset + bias[0] * gain
-    return [_SCALE_KERNEL[type(layer)](kernel, gain), offset]
+    return [SCALE_KERNEL[type(layer)](kernel, gain), offset]
 
 
 def fold_normalization(model):

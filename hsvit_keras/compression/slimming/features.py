@@ -96,8 +96,8 @@ def follow(graph, sources):
             raise InseparableError(layer)
         if path in sources:
             cut = _source(layer, incoming, tuple(sources[path]))
-        elif type(layer) in _RULES:
-            cut = _RULES[type(layer)](layer, incoming)
+        elif type(layer) in RULES:
+            cut = RULES[type(layer)](layer, incoming)
         else:
             raise InseparableError(layer)
         if cut.output and graph.is_output(layer):
@@ -334,7 +334,7 @@ def _mixes_features(layer):
     return getattr(layer, "activation", None) in mixing
 
 
-_RULES = {
+RULES = {
     **dict.fromkeys(
         (
             GroupDropout, layers.Activation, layers.Add, layers.Dropout, layers.ELU, layers.Identity,
