@@ -1,6 +1,7 @@
 """The pass to the inference form: the same outputs, written as phones compute them fast.
 
 - the batch is fixed, or free where that is asked for; everything is float32;
+- Keras' attention layers and patches are opened, see `open_layers`;
 - batch normalization and the normalization of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
@@ -18,6 +19,7 @@ from hsvit_keras.artifacts import integer
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
+from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import ModelDescription, SoftmaxAttention
@@ -41,8 +43,8 @@ def lower(model, batch_size=1):
     """
     integer.check_ranges(model)
     check_float(Graph(model))
-    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model, check=False)))
-    return _to_inference_layers(model, batch_size)
+    model = fold_normalization(fold_batch_norm(open_layers(model, check=False), check=False))
+    return _to_inference_layers(compute_first_tokens_alone(model), batch_size)
 
 
 def _to_inference_layers(model, batch_size):
