@@ -59,7 +59,7 @@ def _to_inference_layers(model, batch_size):
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
         is_changed = path in barriers or path in without_bias
         if path in barriers:
-            weights = integer.behind_barrier(weights)
+            weights = integer.behind_barrier(layer)
         if path in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]

@@ -99,8 +99,9 @@ class Graph:
             says = node.arguments.kwargs.get("training")
             is_training = training if says is None else says
             if is_nested(operation):
-                inside = f"{prefix}{operation.name}/"
-                outgoing = self._follow(functional(operation), incoming, inside, is_training)
+                inside, path = functional(operation), f"{prefix}{operation.name}/"
+                # Keras may have added masks behind the inputs.
+                outgoing = self._follow(inside, incoming[: len(inside.inputs)], path, is_training)
             else:
                 self._record(operation, prefix, Call(incoming, node.arguments, is_training))
                 outgoing = [operation] * len(node.outputs)

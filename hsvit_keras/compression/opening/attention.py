@@ -19,11 +19,12 @@ _CARRIED = (
 )  # fmt: skip
 
 
-def openings_of_attention(graph):
+def openings_of_attention(graph, keep):
     """How the attention layers of a graph are opened.
 
     Args:
         graph: `Graph`.
+        keep: sequence of str, paths of layers that are not opened, or of models with all inside.
 
     Returns:
         list of `Opening`, one for each layer that can be opened.
@@ -33,10 +34,12 @@ def openings_of_attention(graph):
     return [
         _opening(graph, layer)
         for layer in graph.layers
-        if type(layer) in _CLASSES
-        and _is_plain(layer)
-        and all(_is_plain_call(layer, call) for call in graph.calls(layer))
+        if type(layer) in _CLASSES and _is_plain(layer, graph) and not _is_named(graph.path(layer), keep)
     ]
+
+
+def _is_named(path, names):
+    return any(f"{path}/".startswith(f"{name}/") for name in names)
 
 
 def _has_masks(graph):
@@ -44,9 +47,10 @@ def _has_masks(graph):
     return any(getattr(tensor, "_keras_mask", None) is not None for tensors in outputs for tensor in tensors)
 
 
-def _is_plain(layer):
+def _is_plain(layer, graph):
     config = layer.get_config()
-    return config.get("attention_axes") in (None, (1,)) and not any(map(config.get, _FOREIGN))
+    is_foreign = any(map(config.get, _FOREIGN)) or config.get("attention_axes") not in (None, (1,))
+    return not is_foreign and all(_is_plain_call(layer, call) for call in graph.calls(layer))
 
 
 def _is_plain_call(layer, call):

@@ -19,7 +19,7 @@ def open_layers(model, keep=(), check=True):
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
-        keep: sequence of str, paths of layers that are kept, or of models whose layers all are.
+        keep: sequence of str, paths of attention layers that are kept, or of models whose layers all are.
         check: bool, whether to compare the outputs of both models on one random batch.
 
     Returns:
@@ -30,11 +30,7 @@ def open_layers(model, keep=(), check=True):
         PassError: the outputs differ.
     """
     graph = Graph(model)
-    openings = [
-        opening
-        for opening in (*openings_of_attention(graph), *openings_of_patches(graph))
-        if not any(f"{path}/".startswith(f"{name}/") for path in opening.calls for name in keep)
-    ]
+    openings = [*openings_of_attention(graph, keep), *openings_of_patches(graph)]
     if not openings:
         return model
     replacements = {path: new for opening in openings for path, new in opening.replacements.items()}
