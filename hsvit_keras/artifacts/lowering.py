@@ -16,6 +16,7 @@ import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
@@ -60,6 +61,9 @@ def _to_inference_layers(model, batch_size):
         is_changed = path in barriers or path in without_bias
         if path in barriers:
             weights = integer.behind_barrier(layer)
+        elif _has_bias_of_some_units(layer):
+            config["bias_axes"], weights = einsum.with_bias_of_all_units(layer)
+            is_changed = True
         if path in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]
@@ -93,6 +97,13 @@ def _key_projections(graph):
 
 def _has_bias(layer):
     return isinstance(layer, layers.Dense | layers.EinsumDense) and layer.bias is not None
+
+
+def _has_bias_of_some_units(layer):
+    """Whether the converter would not see the bias of a projection as a part of its product."""
+    if not isinstance(layer, layers.EinsumDense) or not layer.bias_axes:
+        return False
+    return not einsum.has_bias_of_positions(layer) and layer.bias_axes != einsum.units_letters(layer)
 
 
 def _is_group_dense(layer):

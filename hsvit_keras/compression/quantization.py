@@ -12,6 +12,7 @@ import keras
 import numpy as np
 from keras import layers, ops
 
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float, layers_inside
@@ -60,7 +61,11 @@ def quantize_aware(model, scheme="int8", skip=(), check=True):
     skipped = _paths_inside(skip, Graph(opened))
     folded = fold_normalization(fold_batch_norm(opened, check=False))
     graph = Graph(_with_separate_activations(folded, scheme))
-    not_skipped = {graph.path(layer): layer for layer in graph.layers if graph.path(layer) not in skipped}
+    not_skipped = {
+        graph.path(layer): layer
+        for layer in graph.layers
+        if graph.path(layer) not in skipped and not _needs_float_sum(layer)
+    }
     if not any(type(layer) in scheme.integer for layer in not_skipped.values()):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
@@ -265,6 +270,11 @@ def _all_values(tensors):
     if not others:
         return first
     return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
+
+
+def _needs_float_sum(layer):
+    """Whether a layer adds to its product what integer kernels have no place for."""
+    return isinstance(layer, layers.EinsumDense) and einsum.has_bias_of_positions(layer)
 
 
 def _names(skip):
