@@ -54,18 +54,21 @@ def inputs_of(model, count=3):
 
 def assert_equal_outputs(found, expected):
     inputs = inputs_of(expected)
-    for one, other in zip(*(keras.tree.flatten(m(inputs)) for m in (found, expected)), strict=True):
-        np.testing.assert_allclose(ops.convert_to_numpy(one), ops.convert_to_numpy(other), atol=2e-6)
+    for pair in zip(*(keras.tree.flatten(m(inputs)) for m in (found, expected)), strict=True):
+        one, other = map(ops.convert_to_numpy, pair)
+        np.testing.assert_allclose(one, other, atol=2e-6 * max(1, np.abs(other).max()))  # float32 rounding
 
 
 def classes_of(model):
     return {type(operation) for operation in Graph(model).operations}
 
 
+# With dropout, for Keras computes narrow values without it on TensorFlow alone.
+NARROW = {"value_dim": 2, "dropout": 0.1}
 WIRINGS = (self_attention, cross_attention, shared_attention, in_a_model)
 ATTENTION = {
     "plain": lambda: layers.MultiHeadAttention(3, 4, name="mha"),
-    "narrow values": lambda: layers.MultiHeadAttention(3, 4, value_dim=2, name="mha"),
+    "narrow values": lambda: layers.MultiHeadAttention(3, 4, **NARROW, name="mha"),
     "without bias": lambda: layers.MultiHeadAttention(2, 5, use_bias=False, name="mha"),
     "another width": lambda: layers.MultiHeadAttention(2, 4, output_shape=6, name="mha"),
     "dropout": lambda: layers.MultiHeadAttention(2, 4, dropout=0.5, name="mha"),
@@ -348,7 +351,7 @@ def test_slimming_removes_heads(make, prefix):
 
 
 def test_slimming_of_narrow_values():
-    model = with_biases(self_attention(layers.MultiHeadAttention(3, 4, value_dim=2, name="mha")))
+    model = with_biases(self_attention(layers.MultiHeadAttention(3, 4, **NARROW, name="mha")))
     slimmed = hsvit_keras.slim(model, heads={"mha": [2]})
     widths = {layer.name: layer.output.shape[-1] for layer in slimmed.layers}
     assert [widths[f"mha_{part}"] for part in ("query", "key", "value", "output")] == [4, 4, 2, 6]
