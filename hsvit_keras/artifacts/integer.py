@@ -27,6 +27,7 @@ _AVERAGES = (layers.AveragePooling1D, layers.AveragePooling2D)
 _ONE_OPERATION = (*_AVERAGES, SequencePooling, layers.Activation, layers.ReLU, layers.Softmax)
 # A range behind them does the same: softmax has a fixed range, and a pooling that of its output.
 _INTEGER_BY_OUTPUT_RANGE = (*_AVERAGES, SoftmaxAttention)
+_KNOWN = (*_INT8.integer, *_INT8.integer.values(), *_INT8.transparent, *_INT8.floating, ActivationRange)
 
 
 def check_ranges(model):
@@ -67,9 +68,10 @@ def needs_barrier(layer, graph):
             isinstance(source, _INTEGER_BY_OUTPUT_RANGE) or _is_range(source, graph)
             for source in graph.producers(layer)
         )
-    if not isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) or isinstance(layer, RoundedKernel):
-        return False
-    return any(_is_range(source, graph) for source in graph.producers(layer))
+    is_float = isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) and not isinstance(layer, RoundedKernel)
+    return (is_float or _is_opaque(layer)) and any(
+        _is_range(source, graph) for source in graph.producers(layer)
+    )
 
 
 def _is_range(layer, graph):
@@ -78,16 +80,27 @@ def _is_range(layer, graph):
     return isinstance(layer, ActivationRange)
 
 
+def _is_opaque(layer):
+    """Whether a layer may hold kernels that no pass knows of."""
+    return type(layer) not in _KNOWN and bool(layer.weights)
+
+
 def put_barriers(layer, tensors):
     """The inputs of a layer that needs it, behind barriers."""
-    negative = isinstance(layer, _KERNEL_LAYERS)
     names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())
-    return keras.tree.map_structure(lambda tensor: Barrier(negative, name=next(names))(tensor), tensors)
+
+    def barred(tensor):
+        if _is_opaque(layer):
+            return OpaqueBarrier(name=next(names))(tensor)
+        return Barrier(isinstance(layer, _KERNEL_LAYERS), name=next(names))(tensor)
+
+    return keras.tree.map_structure(barred, tensors)
 
 
-def behind_barrier(weights):
+def behind_barrier(layer):
     """The weights of a layer behind its barrier: a kernel's sign is turned, as that of its input is."""
-    return [-weights[0], *weights[1:]] if weights else weights
+    weights = layer.get_weights()
+    return [-weights[0], *weights[1:]] if isinstance(layer, _KERNEL_LAYERS) else weights
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -143,6 +156,23 @@ class Barrier(layers.Layer):
 
     def call(self, inputs):
         return tf.negative(inputs) if self.negative else inputs * (1 + 2**-23)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class OpaqueBarrier(layers.Layer):
+    """A barrier in front of kernels whose sign cannot be turned.
+
+    The converter may merge the product into a kernel, but not the change of sign before it.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+
+    def call(self, inputs):
+        return tf.negative(inputs) * -(1 + 2**-23)
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -1,6 +1,7 @@
 """The pass to the inference form: the same outputs, written as phones compute them fast.
 
 - the batch is fixed, or free where that is asked for; everything is float32;
+- Keras' attention layers and patches are opened, see `open_layers`;
 - batch normalization and the normalization of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
@@ -15,9 +16,11 @@ import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
+from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import ModelDescription, SoftmaxAttention
@@ -41,8 +44,8 @@ def lower(model, batch_size=1):
     """
     integer.check_ranges(model)
     check_float(Graph(model))
-    model = compute_first_tokens_alone(fold_normalization(fold_batch_norm(model, check=False)))
-    return _to_inference_layers(model, batch_size)
+    model = fold_normalization(fold_batch_norm(open_layers(model, check=False), check=False))
+    return _to_inference_layers(compute_first_tokens_alone(model), batch_size)
 
 
 def _to_inference_layers(model, batch_size):
@@ -57,7 +60,10 @@ def _to_inference_layers(model, batch_size):
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
         is_changed = path in barriers or path in without_bias
         if path in barriers:
-            weights = integer.behind_barrier(weights)
+            weights = integer.behind_barrier(layer)
+        elif _has_bias_of_some_units(layer):
+            config["bias_axes"], weights = einsum.with_bias_of_all_units(layer)
+            is_changed = True
         if path in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]
@@ -91,6 +97,13 @@ def _key_projections(graph):
 
 def _has_bias(layer):
     return isinstance(layer, layers.Dense | layers.EinsumDense) and layer.bias is not None
+
+
+def _has_bias_of_some_units(layer):
+    """Whether the converter would not see the bias of a projection as a part of its product."""
+    if not isinstance(layer, layers.EinsumDense) or not layer.bias_axes:
+        return False
+    return not einsum.has_bias_of_positions(layer) and layer.bias_axes != einsum.units_letters(layer)
 
 
 def _is_group_dense(layer):

@@ -46,13 +46,17 @@ class Graph:
         """The path of a layer or operation."""
         return self._paths[operation]
 
+    def calls(self, operation):
+        """The calls of `operation`, each a `Call`."""
+        return self._calls.get(operation, [])
+
     def producers(self, operation):
         """The operations whose outputs are the inputs of `operation` in all its calls, in their order."""
-        return [source for call in self._calls.get(operation, ()) for source in call.producers]
+        return [source for call in self.calls(operation) for source in call.producers]
 
     def arguments(self, operation):
         """The symbolic tensors that are inputs of `operation` in all its calls."""
-        return [tensor for call in self._calls.get(operation, ()) for tensor in call.tensors]
+        return [tensor for call in self.calls(operation) for tensor in call.tensors]
 
     def consumers(self, operation):
         """The operations that read the output of `operation`, once for each time."""
@@ -64,11 +68,11 @@ class Graph:
 
     def is_called_once(self, operation):
         """Whether `operation` is called in one place of the graph; shared layers are called in several."""
-        return len(self._calls.get(operation, ())) == 1
+        return len(self.calls(operation)) == 1
 
     def is_training(self, operation):
         """Whether a call of `operation` computes as in training whatever the mode of the model is."""
-        return any(call.is_training for call in self._calls.get(operation, ()))
+        return any(call.is_training for call in self.calls(operation))
 
     def new_name(self, path, suffix):
         """A name for a layer behind the one at `path`, which no layer of the graph has."""
@@ -95,10 +99,11 @@ class Graph:
             says = node.arguments.kwargs.get("training")
             is_training = training if says is None else says
             if is_nested(operation):
-                inside = f"{prefix}{operation.name}/"
-                outgoing = self._follow(functional(operation), incoming, inside, is_training)
+                inside, path = functional(operation), f"{prefix}{operation.name}/"
+                # Keras may have added masks behind the inputs.
+                outgoing = self._follow(inside, incoming[: len(inside.inputs)], path, is_training)
             else:
-                self._record(operation, prefix, Call(incoming, node.arguments.keras_tensors, is_training))
+                self._record(operation, prefix, Call(incoming, node.arguments, is_training))
                 outgoing = [operation] * len(node.outputs)
             producer |= {id(tensor): source for tensor, source in zip(node.outputs, outgoing, strict=True)}
         return [producer[id(tensor)] for tensor in model.outputs]
@@ -115,12 +120,16 @@ class Call:
 
     Args:
         producers: list of the operations whose outputs it reads.
-        tensors: list of KerasTensors, these outputs in the model that the layer stands in.
+        arguments: Keras' record of the arguments, with `args`, `kwargs` and their `keras_tensors`.
         is_training: whether the call computes as in training whatever the mode of the model is.
+
+    Attributes:
+        tensors: list of KerasTensors, the outputs that it reads in the model that the layer stands in.
     """
 
-    def __init__(self, producers, tensors, is_training):
-        self.producers, self.tensors, self.is_training = producers, tensors, bool(is_training)
+    def __init__(self, producers, arguments, is_training):
+        self.producers, self.is_training = producers, bool(is_training)
+        self.args, self.kwargs, self.tensors = arguments.args, arguments.kwargs, arguments.keras_tensors
 
 
 def layers_inside(model):
@@ -131,8 +140,8 @@ def layers_inside(model):
 def check_float(graph):
     """Raises `InputError` if Keras quantized a layer: its kernel is then integers, which no pass can read."""
     for layer in graph.layers:
-        mode = getattr(layer, "quantization_mode", None)
-        if mode is not None:
+        modes = (getattr(inside, "quantization_mode", None) for inside in layer._flatten_layers())
+        if mode := next(filter(None, modes), None):
             raise InputError(
                 f"{graph.path(layer)!r} was quantized by Keras' quantize({mode!r}): take the float model "
                 "that it was made of"

@@ -12,9 +12,11 @@ import keras
 import numpy as np
 from keras import layers, ops
 
+from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float, layers_inside
+from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
@@ -32,18 +34,19 @@ _FUSED_ACTIVATIONS = (keras.activations.relu, keras.activations.relu6)
 def quantize_aware(model, scheme="int8", skip=(), check=True):
     """Makes a trainable model that computes as its integer artifact will.
 
-    Batch normalization and the normalization of pixels are folded first. Activations are not rounded until
-    `fit` or `calibrate` has set the ranges.
+    Batch normalization and the normalization of pixels are folded first, and Keras' attention layers are
+    opened, see `open_layers`. Activations are not rounded until `fit` or `calibrate` has set the ranges.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
         scheme: `Scheme`, or the name of one: `"int8"`.
         skip: sequence of str, names of layers that are not quantized; "backbone/conv" is the layer "conv" of
-            a model "backbone" inside the model, and "backbone" all of them.
+            a model "backbone" inside the model, and "backbone" all of them. What it names is not opened.
         check: bool, whether to compare the outputs of both models, without rounding, on one random batch.
 
     Returns:
-        A `keras.Model` with the same layer names and weights, and a layer `..._range` for each range.
+        A `keras.Model` with the same layer names and weights but for what was opened, and a layer
+        `..._range` for each range.
 
     Raises:
         InputError: `model` is quantized already, is neither Functional nor Sequential, or has no layer that
@@ -53,11 +56,16 @@ def quantize_aware(model, scheme="int8", skip=(), check=True):
     scheme = scheme_named(scheme)
     if is_quantized(model):
         raise InputError(f"{model.name!r} is quantized already: remove_quantization returns its float model")
-    original = Graph(model)
-    check_float(original)
-    skipped = _paths_inside(skip, original)
-    graph = Graph(_with_separate_activations(fold_normalization(fold_batch_norm(model, check=False)), scheme))
-    not_skipped = {graph.path(layer): layer for layer in graph.layers if graph.path(layer) not in skipped}
+    check_float(Graph(model))
+    opened = open_layers(model, _names(skip), check=False)
+    skipped = _paths_inside(skip, Graph(opened))
+    folded = fold_normalization(fold_batch_norm(opened, check=False))
+    graph = Graph(_with_separate_activations(folded, scheme))
+    not_skipped = {
+        graph.path(layer): layer
+        for layer in graph.layers
+        if graph.path(layer) not in skipped and not _needs_float_sum(layer)
+    }
     if not any(type(layer) in scheme.integer for layer in not_skipped.values()):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
@@ -264,14 +272,23 @@ def _all_values(tensors):
     return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
 
 
+def _needs_float_sum(layer):
+    """Whether a layer adds to its product what integer kernels have no place for."""
+    return isinstance(layer, layers.EinsumDense) and einsum.has_bias_of_positions(layer)
+
+
+def _names(skip):
+    if isinstance(skip, str):
+        raise InputError(f"skip has to be a sequence of layer names; received the string {skip!r}")
+    return skip
+
+
 def _paths_inside(skip, graph):
     """The paths of the layers that `skip` names, those inside of a model by its name.
 
     Raises:
-        InputError: `skip` is a string, or names no layer.
+        InputError: `skip` names no layer.
     """
-    if isinstance(skip, str):
-        raise InputError(f"skip has to be a sequence of layer names; received the string {skip!r}")
     paths, found = [graph.path(layer) for layer in graph.layers], set()
     for name in skip:
         inside = {path for path in paths if f"{path}/".startswith(f"{name}/")}

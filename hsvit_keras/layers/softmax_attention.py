@@ -19,14 +19,14 @@ class SoftmaxAttention(keras.layers.Layer):
     Call arguments:
         query: Tensor of shape `(batch, queries, dim)` or `(batch, queries, groups, dim)`.
         key: Tensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
-        value: Tensor of the shape of `key`.
+        value: Tensor of the shape of `key`, or with another last axis.
         training: bool, whether to drop attention weights.
 
     Returns:
-        Tensor of the shape of `query`.
+        Tensor of the shape of `query`, with the last axis of `value`.
 
     Raises:
-        ValueError: `num_heads` does not divide `dim`.
+        ValueError: `num_heads` does not divide the last axis of `query` or `value`.
 
     References:
         - [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2
@@ -40,6 +40,7 @@ class SoftmaxAttention(keras.layers.Layer):
 
     def build(self, query_shape, key_shape, value_shape):
         check_heads(self.num_heads, query_shape[-1])
+        check_heads(self.num_heads, value_shape[-1])
         self.built = True
 
     def attention_weights(self, query, key):
@@ -50,10 +51,11 @@ class SoftmaxAttention(keras.layers.Layer):
 
     def call(self, query, key, value, training=None):
         weights = self.dropout(self.attention_weights(query, key), training=training)
-        return join_heads(ops.matmul(weights, split_heads(value, self.num_heads)), query.shape)
+        mixed = ops.matmul(weights, split_heads(value, self.num_heads))
+        return join_heads(mixed, self.compute_output_shape(query.shape, key.shape, value.shape))
 
     def compute_output_shape(self, query_shape, key_shape, value_shape):
-        return query_shape
+        return (*query_shape[:-1], value_shape[-1])
 
     def get_config(self):
         return {

@@ -308,23 +308,36 @@ def _rotary_embedding(layer, incoming):
 
 def _attention(layer, incoming):
     """Parts are whole groups, or whole heads of query, key and value. A key that all heads share is kept."""
-    query, *others = layer.input
-    query_features = incoming[0]
-    for tensor, other_features in zip(others, incoming[1:], strict=True):
-        is_shared = tensor.shape[-1] < query.shape[-1]
-        if other_features != (None if is_shared else query_features):
+    query, _, value = layer.input
+    parts = [_parts_of_heads(layer, *pair) for pair in zip(incoming, layer.input, strict=True)]
+    for tensor, others in zip(layer.input[1:], parts[1:], strict=True):
+        if others != (None if has_shared_head(layer, tensor) else parts[0]):
             raise InseparableError(layer)
+    query_features = incoming[0]
     if query_features.axis == 1:
         raise InseparableError(layer)
     if query_features.axis < len(query.shape) - 1:
         return _cut(layer, output=query_features)
-    heads = _heads(layer, query_features, query)
+    heads = parts[0].parts
     weights, sizes = {}, {"num_heads": heads}
     if isinstance(layer, NystromAttention) and layer.residual_kernel:
         weights[0] = AxisParts(2, heads)
     if isinstance(layer, PerformerAttention):
         sizes["local_heads"] = heads[layer.num_heads - layer.local_heads :]
-    return _cut(layer, weights, sizes, query_features)
+    output = query_features if has_shared_head(layer, value) else incoming[2]
+    return _cut(layer, weights, sizes, output)
+
+
+def _parts_of_heads(layer, features, tensor):
+    """`features` of an input of attention, with the part of each head where they are those of heads."""
+    if features is None or features.axis < len(tensor.shape) - 1:
+        return features
+    return AxisParts(features.axis, _heads(layer, features, tensor))
+
+
+def has_shared_head(attention, tensor):
+    """Whether a key or value of an attention layer is a single head, which all heads share."""
+    return isinstance(attention, LinformerAttention) and tensor.shape[-1] < attention.input[0].shape[-1]
 
 
 def _mixes_features(layer):

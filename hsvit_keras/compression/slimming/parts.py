@@ -15,6 +15,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression.graph import Graph, check_float
+from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.compression.slimming.features import (
     ATTENTION,
@@ -23,6 +24,7 @@ from hsvit_keras.compression.slimming.features import (
     Cut,
     InseparableError,
     follow,
+    has_shared_head,
 )
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_runtime.errors import InputError
@@ -43,7 +45,7 @@ class Place(NamedTuple):
 
 
 def slimmable_parts(model):
-    """The parts of a model that `slim` can remove.
+    """The parts of a model that `slim` can remove, with Keras' attention layers opened.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`.
@@ -56,7 +58,7 @@ def slimmable_parts(model):
     Raises:
         InputError: `model` is quantized, is neither Functional nor Sequential, or has no input shape.
     """
-    graph = Graph(model)
+    graph = Graph(opened(model))
     counts = {
         kind: {name: place.count for name, place in places.items()}
         for kind, places in find_places(graph).items()
@@ -66,6 +68,16 @@ def slimmable_parts(model):
         "groups": sum(counts["groups"].values()),
         "blocks": [graph.path(residual.add) for residual in find_residuals(graph)],
     }
+
+
+def opened(model):
+    """The model whose parts are found: Keras' attention layers do not show their heads otherwise.
+
+    Raises:
+        InputError: Keras quantized a layer of `model`.
+    """
+    check_float(Graph(model))
+    return open_layers(model)
 
 
 def find_places(graph):
@@ -124,11 +136,13 @@ def _groups(graph):
 
 def _heads(graph):
     for attention in _layers_of(graph, ATTENTION):
-        dim = attention.input[0].shape[-1]
         sources = [_source_of(graph, layer, _PROJECTIONS) for layer in graph.producers(attention)]
         if all(sources):
-            heads = _consecutive(attention.num_heads, dim)
-            per_head = {graph.path(layer): heads for layer in sources if layer.output.shape[-1] == dim}
+            per_head = {
+                graph.path(layer): _consecutive(attention.num_heads, layer.output.shape[-1])
+                for layer in sources
+                if not has_shared_head(attention, layer.output)
+            }
             yield graph.path(attention), attention.num_heads, per_head
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.rewriting import rewrite
-from hsvit_keras.compression.slimming.parts import find_places
+from hsvit_keras.compression.slimming.parts import find_places, opened
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
 from hsvit_keras.layers import NystromAttention, PerformerAttention
@@ -38,6 +38,8 @@ def slim(
     removed groups left out of the mean over groups. There is one exception: Performer's softmax kernel shifts
     by a maximum over all heads, as do Performer and Nystrom with `batch_maximum`. Removed heads no longer
     count in this maximum, which changes the outputs by a small amount.
+
+    Keras' attention layers are opened first, see `open_layers`, so that they have heads.
 
     A few epochs of training recover most of the accuracy; quantize after that.
 
@@ -74,6 +76,7 @@ def slim(
     ```
     """
     check_choice("score", score, SCORES)
+    model = opened(model)
     graph = Graph(model)
     places, residuals = find_places(graph), find_residuals(graph)
     scores = functools.cache(lambda: weight_scores(model, score, batches))
