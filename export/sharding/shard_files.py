@@ -12,10 +12,11 @@ from export.serving.manifest import VERSION
 from export.sharding.requests import parity_of
 from hsvit_keras import shard
 from hsvit_keras.artifacts import comparison
-from hsvit_keras.artifacts.keras_model import input_name, predict
+from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.artifacts.writing import tflite_facts
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.compression.sharding import join
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import TASKS

@@ -25,6 +25,7 @@ def test_equal_outputs():
         "cosine": pytest.approx(1.0),
         "largest_output": 3.0,
         "top1_agreement": 1.0,
+        "alike": 1.0,
     }
 
 
@@ -124,7 +125,7 @@ def test_equal_masks_have_a_mean_iou_of_one():
 
 def test_tensors_are_not_judged():
     assert Task().evaluate({"a": np.zeros((1, 2))}, [0]) == {}
-    assert (Task().metric, Task().agreement) == (None, None)
+    assert (Task().metric, Task().agreement.name) == (None, "alike")
 
 
 # ---- measures --------------------------------------------------------------------------------------
@@ -162,7 +163,10 @@ def test_the_task_of_a_model(told, shapes, name):
 
 
 def test_tasks_have_names():
-    assert [task_named(name).name for name in TASKS] == ["tensors", "classification", "segmentation"]
+    assert [task_named(name).name for name in TASKS] == [
+        *("tensors", "classification", "segmentation"),
+        *("binary_classification", "multi_label_classification", "regression"),
+    ]
     with pytest.raises(InputError, match="there is no task 'clasification'; there are tensors"):
         task_named("clasification")
 
