@@ -43,8 +43,8 @@ def loss_of(model):
     if isinstance(loss, str):
         try:
             loss = keras.losses.get(loss)
-        except ValueError:
-            return None
+        except ValueError:  # a name of an object, not one of Keras' abbreviations
+            return loss
     return getattr(loss, "name", None) or getattr(loss, "__name__", None)
 
 
