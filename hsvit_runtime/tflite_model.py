@@ -107,14 +107,23 @@ def _load(path_or_content, threads, delegate):
         given["experimental_op_resolver_type"] = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     try:
         with quietly():  # the first interpreter of a process also starts the runtime, which logs a message
-            Interpreter(**given, num_threads=threads).allocate_tensors()
+            _allocate(Interpreter(**given, num_threads=threads))
         start = time.perf_counter()
         interpreter = Interpreter(**given, num_threads=threads)
-        interpreter.allocate_tensors()
+        _allocate(interpreter)
         return interpreter, 1e3 * (time.perf_counter() - start)
     except (ValueError, RuntimeError) as error:
         name = "the file" if is_content else pathlib.Path(path_or_content)
         raise InputError(f"{name} does not load in LiteRT: {' '.join(str(error).split())}") from error
+
+
+def _allocate(interpreter):
+    """Allocates the tensors; those of images of any size, stored as 1 x 1, may have to wait."""
+    try:
+        interpreter.allocate_tensors()
+    except (ValueError, RuntimeError):
+        if not any(None in _input(details).shape[1:] for details in interpreter.get_input_details()):
+            raise
 
 
 def open_signatures(path_or_content, *, threads=1):

@@ -124,6 +124,9 @@ def _check_artifact(path):
         raise InputError(f"a mobile artifact has to end in .tflite; received {path}")
     if not path.is_file():
         raise MissingFileError(f"there is no model file {path}")
+    shapes = [tensor.shape for tensor in TFLiteModel(path).inputs]
+    if any(None in shape[1:] for shape in shapes):
+        raise InputError(f"{path} takes inputs of any size, {shapes}; the app takes images of one size")
     try:
         tflite_facts(path.read_bytes(), RUNTIME)
     except InputError as error:
@@ -275,10 +278,7 @@ def _check_fits(path, model, images):
     """Raises `InputError` if a model is not for these images, or not for this task."""
     inputs, shape = [tensor.shape for tensor in model.inputs], images.pixels.shape[1:]
     if len(inputs) != 1 or inputs[0] != (1, *shape):
-        one_size = "" if None not in inputs[0] else "; the app takes single images of one size"
-        raise InputError(
-            f"{path} takes {inputs}, but the original images {shape}: nothing to compare{one_size}"
-        )
+        raise InputError(f"{path} takes {inputs}, but the original images {shape}: nothing to compare")
     shapes = [tensor.shape for tensor in model.outputs]
     if len(shapes) != 1 or not 2 <= len(shapes[0]) <= 4:
         raise InputError(f"the app shows models with one output of 2 to 4 axes; {path} gives {shapes}")

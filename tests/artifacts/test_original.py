@@ -1,4 +1,4 @@
-"""An artifact is compared with the model that was handed in, too, and is refused where it says something else."""
+"""An artifact is compared with the model that was handed in, and refused where it says something else."""
 
 import json
 

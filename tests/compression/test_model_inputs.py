@@ -49,7 +49,7 @@ def test_names_of_one(inputs):
 def test_samples_of_another_shape():
     with pytest.raises(InputError, match=r"inputs for 'left' have to be of shape \(count, 2\); received"):
         named_inputs(single(), RIGHT)
-    with pytest.raises(InputError, match="have to be named as those of .*, left; received up"):
+    with pytest.raises(InputError, match=r"have to be named as those of .*, left; received up"):
         named_inputs(single(), {"up": LEFT})
 
 
