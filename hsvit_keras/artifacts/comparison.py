@@ -77,32 +77,34 @@ def compare_outputs(task, expected, outputs, *, are_probabilities=(False, False)
     )
 
 
-def check(parity, limits):
+def check(parity, limits, remedy=""):
     """Raises `InputError` if an artifact computes something else than the model it was made from.
 
     Args:
         parity: dict of `compare_outputs`.
         limits: dict, see `hsvit_runtime.presets.Preset`.
+        remedy: str, what the user may do about it.
     """
     if not _keeps(parity, limits):
         raise InputError(
-            f"the artifact does not compute what Keras does: {_told(parity, limits)}. Nothing was written; "
-            "--allow_loss, or allow_loss=True, writes it all the same"
+            f"the artifact does not compute what Keras does: {_told(parity, limits)}. Nothing was "
+            f"written{remedy}"
         )
 
 
-def check_with_original(parity, limits):
+def check_with_original(parity, limits, remedy=""):
     """Raises `InputError` if an artifact says something else than the model that was handed in.
 
     Args:
         parity: dict of `compare_outputs`.
         limits: dict, see `hsvit_runtime.presets.Preset`.
+        remedy: str, what else the user may do about it.
     """
     if not _keeps(parity, limits):
         raise InputError(
             f"the artifact says something else than the model that was handed in: {_told(parity, limits)}. "
             "Nothing was written: calibrate it on other data, such as it will see, or train it with "
-            "hsvit_keras.quantize_aware; --allow_loss, or allow_loss=True, writes it all the same"
+            f"hsvit_keras.quantize_aware{remedy}"
         )
 
 
