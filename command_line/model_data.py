@@ -71,5 +71,33 @@ def input_range_of(description, given=None, option="--input_range"):
     return values
 
 
+def input_range_of_file(model, given=None):
+    """The values that a black and a white pixel have in the input of a model that is run.
+
+    Args:
+        model: `hsvit_runtime.runnable.Runnable` with one input, images.
+        given: what the user says for models that do not say it, see `input_range_of`.
+
+    Returns:
+        (low, high), two different floats: what the model says, else what the user says; but an integer input
+        that could not hold them takes what its own levels represent, the bytes of an image.
+
+    Raises:
+        InputError: neither says them, or `given` is no range.
+    """
+    levels = model.inputs[0].limits
+    description = model.description
+    if description.input_range is None and given is None and levels is not None:
+        return levels
+    values = input_range_of(description, given if description.input_range is None else None)
+    return values if levels is None or _are_near(values, levels) else levels
+
+
+def _are_near(values, levels):
+    """Whether two ranges differ by less than a quarter: calibration does not see every white pixel."""
+    tolerance = 0.25 * (levels[1] - levels[0])
+    return all(abs(value - level) <= tolerance for value, level in zip(values, levels, strict=True))
+
+
 def _shown(values):
     return ",".join(value if isinstance(value, str) else f"{value:g}" for value in values)

@@ -15,6 +15,7 @@ _OPSET = 17
 
 def define_flags():
     options.define_flags()
+    options.define_comparison_flags()
     options.define_calibration_flags()
     meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in ONNX_PRESETS.items())
     flags.DEFINE_enum("preset", "float32", list(ONNX_PRESETS), meanings)
@@ -34,8 +35,7 @@ def main(_):
         model,
         FLAGS.output,
         preset=FLAGS.preset,
-        calibration=options.calibration_for(model),
-        samples=options.samples_for(model, max(FLAGS.samples, FLAGS.batch)),
+        **options.comparison_for(model, FLAGS.batch),
         batch_size=FLAGS.batch or None,
         opset=FLAGS.opset,
         probabilities=FLAGS.probabilities,

@@ -15,6 +15,7 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     options.define_flags()
+    options.define_comparison_flags()
     options.define_preset_flags()
     flags.DEFINE_integer("batch", 1, "Samples at a time; 0 for any number.", lower_bound=0)
     flags.DEFINE_enum("input_type", "float32", TENSOR_TYPES, "For int8: the type of the input.")
@@ -38,8 +39,7 @@ def main(_):
         model,
         FLAGS.output,
         preset=FLAGS.preset,
-        calibration=options.calibration_for(model),
-        samples=options.samples_for(model, max(FLAGS.samples, FLAGS.batch)),
+        **options.comparison_for(model, FLAGS.batch),
         batch_size=FLAGS.batch or None,
         runtime=FLAGS.runtime,
         input_type=FLAGS.input_type,

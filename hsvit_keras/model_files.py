@@ -1,5 +1,6 @@
 """Saved Keras models."""
 
+import json
 import pathlib
 import re
 import zipfile
@@ -31,9 +32,21 @@ def load_model(path):
     if path.suffix == ".keras" and not zipfile.is_zipfile(path):
         raise InputError(f"{path} is damaged or no Keras model: it is no zip archive, or was cut short")
     try:
-        return keras.models.load_model(path, compile=False)
+        model = keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
         raise InputError(f"{path} is damaged or no Keras model: {_reason(error)}") from error
+    if loss := _loss(path):
+        model.loss = loss  # which says what outputs without an activation are
+    return model
+
+
+def _loss(path):
+    """The name of the loss that a model was compiled with; None where it is not one of Keras'."""
+    with zipfile.ZipFile(path) as archive:
+        loss = (json.loads(archive.read("config.json")).get("compile_config") or {}).get("loss")
+    if isinstance(loss, dict) and loss.get("module") == "keras.losses":
+        loss = (loss.get("config") or {}).get("name")
+    return loss if isinstance(loss, str) else None
 
 
 def _reason(error):

@@ -47,6 +47,15 @@ class Tensor:
         values = np.asarray(content, "float32")
         return values if self.scale is None else (values - self.zero_point) * np.float32(self.scale)
 
+    @property
+    def limits(self):
+        """(low, high), the values of the least and the greatest 8-bit integer; None for any other type."""
+        if self.dtype not in (np.uint8, np.int8):
+            return None
+        low, high = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        scale, zero_point = self.scale or 1.0, self.zero_point or 0
+        return (low - zero_point) * scale, (high - zero_point) * scale
+
     def to_json(self):
         """A dict of plain values, as used in reports."""
         return {
@@ -64,6 +73,8 @@ class Runnable(abc.ABC):
     Attributes:
         inputs, outputs: tuples of `Tensor`.
         description: `Description` stored in the file.
+        activation: str, such as "softmax", the last activation of the only output; None if it is not known.
+        loss: str, Keras' name of the loss that it was trained by; None if it is not known.
         runtime: dict `{name, version}`.
         threads_used: int; None if the runtime does not report it.
         delegation: dict `{delegate, partitions, nodes_delegated, nodes_total}`; values are None if unknown.
@@ -73,6 +84,8 @@ class Runnable(abc.ABC):
     inputs: tuple
     outputs: tuple
     description: Description
+    activation: str | None = None
+    loss: str | None = None
     runtime: dict
     threads_used: int | None = None
     delegation: dict = dict.fromkeys(("delegate", "partitions", "nodes_delegated", "nodes_total"))

@@ -1,5 +1,7 @@
 """Runs `.tflite` files by LiteRT's interpreter on the CPU."""
 
+import dataclasses
+import functools
 import pathlib
 import time
 
@@ -7,8 +9,12 @@ import numpy as np
 
 from hsvit_runtime import metadata
 from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.litert import tflite_file
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.runnable import Runnable, Tensor
+
+_ACTIVATIONS = {"SOFTMAX": "softmax", "LOGISTIC": "sigmoid"}
+_TRANSPARENT = ("DEQUANTIZE", "QUANTIZE", "RESHAPE")  # ops that give the values that they take
 
 
 class TFLiteModel(Runnable):
@@ -43,11 +49,23 @@ class TFLiteModel(Runnable):
             )
         self._input_indices = {tensor["name"]: tensor["index"] for tensor in inputs}
         self._output_indices = {tensor["name"]: tensor["index"] for tensor in outputs}
-        self.inputs, self.outputs = (tuple(map(_tensor, side)) for side in (inputs, outputs))
+        self.inputs = tuple(map(_input, inputs))
+        self.outputs = tuple(map(_tensor, outputs))
+        self._path_or_content = path_or_content
         self.description = metadata.read_description(path_or_content)
         self.runtime = {"name": "LiteRT Interpreter", "version": ai_edge_litert.__version__}
         self.threads_used = threads
         self.delegation = _delegation(self._interpreter)
+
+    @functools.cached_property
+    def activation(self):
+        source = self._path_or_content
+        content = source if isinstance(source, bytes) else pathlib.Path(source).read_bytes()
+        outputs = tflite_file.read(content, "the model").subgraphs[0].outputs
+        last = outputs[0].source if len(outputs) == 1 else None
+        while last is not None and last.kind in _TRANSPARENT:
+            last = last.inputs[0].source
+        return None if last is None else _ACTIVATIONS.get(last.kind)
 
     def run(self, inputs):
         if self._runner:
@@ -59,7 +77,7 @@ class TFLiteModel(Runnable):
         return {name: self._interpreter.get_tensor(index) for name, index in self._output_indices.items()}
 
     def _fit_batch(self, inputs):
-        """Resizes inputs whose batch size is open to the size of the given batch."""
+        """Resizes inputs that are open to the sizes of the given tensors."""
         resized = False
         for tensor in self.inputs:
             index, shape = self._input_indices[tensor.name], inputs[tensor.name].shape
@@ -68,7 +86,13 @@ class TFLiteModel(Runnable):
                 self._interpreter.resize_tensor_input(index, shape)
                 resized = True
         if resized:
-            self._interpreter.allocate_tensors()
+            try:
+                self._interpreter.allocate_tensors()
+            except (ValueError, RuntimeError) as error:
+                shapes = ", ".join(str(array.shape) for array in inputs.values())
+                raise InputError(
+                    f"the model cannot be run on inputs of {shapes}: {' '.join(str(error).split())}"
+                ) from error
 
 
 def _load(path_or_content, threads, delegate):
@@ -83,14 +107,23 @@ def _load(path_or_content, threads, delegate):
         given["experimental_op_resolver_type"] = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     try:
         with quietly():  # the first interpreter of a process also starts the runtime, which logs a message
-            Interpreter(**given, num_threads=threads).allocate_tensors()
+            _allocate(Interpreter(**given, num_threads=threads))
         start = time.perf_counter()
         interpreter = Interpreter(**given, num_threads=threads)
-        interpreter.allocate_tensors()
+        _allocate(interpreter)
         return interpreter, 1e3 * (time.perf_counter() - start)
     except (ValueError, RuntimeError) as error:
         name = "the file" if is_content else pathlib.Path(path_or_content)
         raise InputError(f"{name} does not load in LiteRT: {' '.join(str(error).split())}") from error
+
+
+def _allocate(interpreter):
+    """Allocates the tensors; those of images of any size, stored as 1 x 1, may have to wait."""
+    try:
+        interpreter.allocate_tensors()
+    except (ValueError, RuntimeError):
+        if not any(None in _input(details).shape[1:] for details in interpreter.get_input_details()):
+            raise
 
 
 def open_signatures(path_or_content, *, threads=1):
@@ -126,6 +159,14 @@ def _tensor(details):
         scale=float(scale) if scale else None,
         zero_point=int(zero_point) if scale else None,
     )
+
+
+def _input(details):
+    """An input; images of 1 x 1 pixels are those of a file that takes any size and has lost what says so."""
+    tensor = _tensor(details)
+    if len(tensor.shape) != 4 or tensor.shape[1:3] != (1, 1):
+        return tensor
+    return dataclasses.replace(tensor, shape=(tensor.shape[0], None, None, tensor.shape[3]))
 
 
 def _delegation(interpreter):

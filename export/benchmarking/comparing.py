@@ -14,6 +14,7 @@ from command_line import commands, model_data
 from data_sets import load_dataset, sample_images
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
+from hsvit_keras.artifacts.model_outputs import gives_probabilities
 from hsvit_keras.tasks import task_of
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.pixels import in_range
@@ -62,11 +63,12 @@ def measure(
     models = [open_model(path, threads=threads) for path in paths]
     _check_alike(names, models)
     description = _description(models)
-    task = task_of(description, [tensor.shape for tensor in models[0].outputs])
+    shapes = [tensor.shape for tensor in models[0].outputs]
+    task = task_of(description, shapes, models[0].activation, models[0].loss)
     dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
-    pixels, labels = sample_images(dataset, count, image_shape=models[0].inputs[0].shape[1:])
+    pixels, labels = sample_images(dataset, count, image_shape=_image_shape(models, dataset))
     inputs = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
@@ -129,12 +131,18 @@ def _description(models):
 
 
 def _range_of(name, model, given):
-    """The input range that the model says, else the given one."""
+    """The input range of a model, see `model_data.input_range_of_file`."""
     try:
-        said = model.description.input_range
-        return model_data.input_range_of(model.description, given if said is None else None)
+        return model_data.input_range_of_file(model, given)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+
+
+def _image_shape(models, dataset):
+    """(height, width, channels) of the first model of one size; of the data set where all take any size."""
+    shapes = [model.inputs[0].shape[1:] for model in models]
+    sized = [shape for shape in shapes if None not in shape]
+    return sized[0] if sized else (*dataset.image_shape[:2], shapes[0][-1])
 
 
 def _inputs(model, pixels, limits):
@@ -164,11 +172,15 @@ def _agreement(task, original, expected, model, outputs):
         task,
         expected,
         outputs,
-        are_probabilities=(original.description.probabilities, model.description.probabilities),
+        are_probabilities=tuple(map(_gives_probabilities, (original, model))),
         steps=[tensor.scale for each in (original, model) for tensor in each.outputs],
     )
     found.pop("largest_output")
     return found
+
+
+def _gives_probabilities(model):
+    return model.description.probabilities or gives_probabilities(model.activation)
 
 
 def _unique_names(paths):
@@ -188,15 +200,22 @@ def _check_alike(names, models):
             ("gives", model.outputs, models[0].outputs),
         ):
             shapes, wanted = ([tensor.shape[1:] for tensor in side] for side in (tensors, expected))
-            if shapes != wanted:
+            if not all(map(_may_be_one, shapes, wanted)) or len(shapes) != len(wanted):
                 raise InputError(
                     f"{name} {what} {_listed(shapes)}, but {names[0]} {_listed(wanted)}: nothing to compare"
                 )
 
 
+def _may_be_one(shape, other):
+    """Whether two shapes are equal but for axes of any size."""
+    return len(shape) == len(other) and all(
+        size == another or None in (size, another) for size, another in zip(shape, other, strict=True)
+    )
+
+
 def _check_takes_one_image(name, model):
     shapes = [tensor.shape for tensor in model.inputs]
-    if len(shapes) != 1 or len(shapes[0]) != 4 or None in shapes[0][1:]:
+    if len(shapes) != 1 or len(shapes[0]) != 4 or shapes[0][3] is None:
         raise InputError(
             f"{name} has to take images (1, height, width, channels); it takes {_listed(shapes)}"
         )

@@ -17,11 +17,11 @@ import numpy as np
 
 from command_line import model_data
 from data_sets import load_dataset, sample_images
-from hsvit_keras.artifacts.keras_model import input_name, predict
+from hsvit_keras.artifacts.keras_model import predict
+from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabilities, loss_of
 from hsvit_keras.artifacts.writing import (
     Samples,
     as_float,
-    ends_in_softmax,
     in_float32,
     report_of,
     tflite_facts,
@@ -29,6 +29,7 @@ from hsvit_keras.artifacts.writing import (
 )
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.graph import functional
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
@@ -90,8 +91,9 @@ def write(request):
     for path in mobile:
         _check_artifact(path)
     _check_names(mobile)
-    model = in_float32(as_float(functional(load_model(request.original))))
-    images = _Images(request, model)
+    loaded = load_model(request.original)
+    model = in_float32(as_float(functional(loaded)))
+    images = _Images(request, model, loss_of(loaded))
     with _replacing_folder(pathlib.Path(request.output)) as folder:
         original = folder / ORIGINAL
         samples = Samples(images.inputs_for(description_of(model))[:64], data=images.data_set)
@@ -122,6 +124,9 @@ def _check_artifact(path):
         raise InputError(f"a mobile artifact has to end in .tflite; received {path}")
     if not path.is_file():
         raise MissingFileError(f"there is no model file {path}")
+    shapes = [tensor.shape for tensor in TFLiteModel(path).inputs]
+    if any(None in shape[1:] for shape in shapes):
+        raise InputError(f"{path} takes inputs of any size, {shapes}; the app takes images of one size")
     try:
         tflite_facts(path.read_bytes(), RUNTIME)
     except InputError as error:
@@ -163,16 +168,17 @@ class _Images:
         data_set: str.
     """
 
-    def __init__(self, request, model):
+    def __init__(self, request, model, loss):
         description = description_of(model)
-        self.task = task_of(description, [tuple(tensor.shape) for tensor in model.outputs])
+        shapes = [tuple(tensor.shape) for tensor in model.outputs]
+        self.task = task_of(description, shapes, activation_of(model), loss)
         self.data_set = model_data.data_set_of(description, request.data)
         dataset = load_dataset(self.data_set, "test", request.data_dir)
         if request.images > len(dataset):
             raise InputError(
                 f"images={request.images} are more than {self.data_set} has, which is {len(dataset)}"
             )
-        self._input_range = request.input_range
+        self._given_range = request.input_range
         self.count = request.images
         count = min(max(request.images, _METRIC_SAMPLES), len(dataset))
         self.pixels, labels = sample_images(dataset, count, image_shape=model.inputs[0].shape[1:])
@@ -182,12 +188,19 @@ class _Images:
 
     def range_for(self, description):
         """The values of black and white in the input of a model: what it says, else what the user gave."""
-        given = self._input_range if description.input_range is None else None
+        given = self._given_range if description.input_range is None else None
         return model_data.input_range_of(description, given)
 
     def inputs_for(self, description):
-        """All images as a model takes them."""
+        """All images as a Keras model takes them."""
         return in_range(self.pixels, self.range_for(description))
+
+    def range_for_file(self, path, model):
+        """The values of black and white in the input of the `TFLiteModel` of a file."""
+        try:
+            return model_data.input_range_of_file(model, self._given_range)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
 
     def save(self, folder):
         """Writes the bundle's images as PNG; returns what `bundle.json` says of them."""
@@ -216,7 +229,7 @@ def _of_keras(images, model, original):
     """The trained model's own outputs, with the softmax that the artifact has."""
     inputs = images.inputs_for(description_of(model))[: images.count]
     (outputs,) = predict(model, {input_name(model.inputs[0]): inputs}).values()
-    if TFLiteModel(original).description.probabilities and not ends_in_softmax(model):
+    if TFLiteModel(original).description.probabilities and not gives_probabilities(activation_of(model)):
         outputs = np.asarray(keras.ops.softmax(outputs))
     return _Correct(outputs, f"Keras {keras.version()}")
 
@@ -229,7 +242,8 @@ def _describe(images, path, correct=None):
     """
     model, plain = TFLiteModel(path), TFLiteModel(path, delegate=False)
     _check_fits(path, model, images)
-    inputs = images.inputs_for(model.description)
+    limits = images.range_for_file(path, model)
+    inputs = in_range(images.pixels, limits)
     outputs, plain_outputs = model.predict_only(inputs), plain.predict_only(inputs)
     if not np.isfinite(outputs).all():
         raise InputError(f"{path} gives NaN or infinity for some images")
@@ -248,7 +262,7 @@ def _describe(images, path, correct=None):
         "sha256": sha256,
         "input": {
             **model.inputs[0].to_json(),
-            "range": [float(value) for value in images.range_for(model.description)],
+            "range": [float(value) for value in limits],
         },
         "output": model.outputs[0].to_json(),
         "reference": {

@@ -1,11 +1,15 @@
 """Flags of a conversion, and the data that a model is calibrated and compared on."""
 
+import pathlib
+import zipfile
+
+import numpy as np
 from absl import flags
 
 from command_line import model_data
 from data_sets import load_dataset, sample_images
-from hsvit_runtime.errors import InputError
-from hsvit_runtime.presets import PRESETS
+from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.presets import PRESETS, preset_named
 
 FLAGS = flags.FLAGS
 
@@ -16,6 +20,19 @@ def define_flags():
     flags.DEFINE_string("output", None, "The file to write; a report goes beside it as .json.", required=True)
     model_data.define_flags()
     flags.DEFINE_integer("samples", 64, "Samples of it to compare the outputs on.", lower_bound=1)
+
+
+def define_comparison_flags():
+    """The flags of a conversion of any model, whatever it takes."""
+    flags.DEFINE_string(
+        "inputs",
+        None,
+        "A .npz file of arrays, named as the model's inputs, to compare on instead of images of a data set, "
+        "and to set the ranges of int8 by where the model has none.",
+    )
+    flags.DEFINE_bool(
+        "allow_loss", False, "Write the artifact though it differs from the model by more than the limits."
+    )
 
 
 def define_preset_flags():
@@ -47,6 +64,50 @@ def parts_request(model):
         calibration=calibration_for(model),
         input_range=model_data.input_range_of(description_of(model), FLAGS.input_range),
     )
+
+
+def comparison_for(model, batch_size):
+    """What a conversion compares and calibrates on: arguments of `hsvit_keras.to_tflite`.
+
+    Args:
+        model: `keras.Model`.
+        batch_size: int, the samples that the artifact takes at a time; 0 for any number.
+
+    Returns:
+        dict of `samples`, `calibration` and `allow_loss`.
+    """
+    calibration = calibration_for(model)
+    if FLAGS.inputs is None:
+        samples = samples_for(model, max(FLAGS.samples, batch_size))
+    else:
+        samples = _samples_of_file(FLAGS.inputs, model)
+        if calibration is None and preset_named(FLAGS.preset).needs_ranges and not _is_quantized(model):
+            calibration = [samples.inputs]
+    return {"samples": samples, "calibration": calibration, "allow_loss": FLAGS.allow_loss}
+
+
+def _is_quantized(model):
+    from hsvit_keras.compression.quantization import is_quantized
+
+    return is_quantized(model)
+
+
+def _samples_of_file(path, model):
+    """`Samples` of the arrays in a .npz file."""
+    from hsvit_keras.artifacts import Samples
+    from hsvit_keras.compression.model_inputs import named_inputs
+
+    if FLAGS.data is not None:
+        raise InputError(f"--inputs and --data exclude each other; received {path} and {FLAGS.data}")
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise MissingFileError(f"there is no file {path} of --inputs")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            found = dict(arrays)
+    except (ValueError, OSError, TypeError, zipfile.BadZipFile) as error:
+        raise InputError(f"--inputs={path} is no .npz file of arrays of numbers: {error}") from error
+    return Samples(named_inputs(model, found, f"the arrays of --inputs={path}"), data=path.name)
 
 
 def samples_for(model, count):
@@ -89,6 +150,6 @@ def check_takes_images(model):
     shapes = [tuple(tensor.shape) for tensor in model.inputs]
     if len(shapes) != 1 or len(shapes[0]) != 4 or None in shapes[0][1:]:
         raise InputError(
-            f"{model.name!r} has to take images (batch, height, width, channels) of one size; "
-            f"its inputs are {shapes}"
+            f"{model.name!r} has to take images (batch, height, width, channels) of one size, and its inputs "
+            f"are {shapes}: export.tflite and export.onnx take arrays by --inputs"
         )

@@ -14,28 +14,48 @@ def lines(output, report):
         list of str.
     """
     kind = f"opset {report['opset']}, " if "opset" in report else ""
-    shape = " x ".join("any" if size is None else str(size) for size in report["input"]["shape"])
     told = [
         f"wrote {output}: {report['preset']}, {kind}{report['bytes'] / 1e3:,.1f} kB",
-        f"  takes {report['input']['dtype']} {shape}{_range(report)}; gives {report['output']['name']}",
+        f"  takes {_inputs(report)}{_range(report)}; gives {_outputs(report)}",
     ]
     if "partitions" in report:
         told[-1] += f"; loads from runtime {report['minimum_runtime']}"
         told.append(_acceleration(report))
-    return [*told, parity(report)]
+    return [*told, *parity(report)]
 
 
 def parity(report):
-    """The line that tells how near the outputs are to Keras'."""
-    found = report["parity"]
+    """The lines that tell how near the outputs are to Keras', and to those of the model handed in."""
+    return [
+        _nearness(report, "parity", "Keras"),
+        _nearness(report, "parity_with_original", "the original"),
+    ]
+
+
+def _nearness(report, key, other):
+    found = report[key]
     data = found["data"] or "random inputs"
-    text = f"  outputs against Keras on {found['samples']} samples of {data}: "
+    text = f"  outputs against {other} on {found['samples']} samples of {data}: "
     text += f"largest difference {found['max_abs_diff']:.2g}, cosine {found['cosine']:.6f}"
     agreement = report["task"]["agreement"]
     if agreement:
         measure = Measure(**agreement)
         text += f", {measure.title.lower()} {measure.format(found[measure.name])}"
     return text
+
+
+def _inputs(report):
+    shapes = (
+        " x ".join("any" if size is None else str(size) for size in tensor["shape"])
+        for tensor in report["inputs"]
+    )
+    return ", ".join(
+        f"{tensor['dtype']} {shape}" for tensor, shape in zip(report["inputs"], shapes, strict=True)
+    )
+
+
+def _outputs(report):
+    return ", ".join(tensor["name"] for tensor in report["outputs"])
 
 
 def _range(report):

@@ -7,7 +7,7 @@ import numpy as np
 
 from command_line.tables import table as text_table
 from export.serving.elastic_model import ElasticModel
-from export.sharding.requests import parity_of
+from export.sharding.requests import check_with_original, parity_of
 from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
@@ -46,7 +46,7 @@ def write(request, groups, output):
     _check_groups(groups, num_groups_of(model), model.name)
     # Parts between the numbers, so that more groups are more parts and none has weights of its own twice.
     parts, head = cut(model, np.diff([0, *groups]).tolist())
-    parts = request.with_ranges(parts)
+    originals, parts = parts, request.with_ranges(parts)
     lowered = [lower(part) for part in parts]
     described, contents = [], {}
     for count, number in enumerate(groups, 1):
@@ -56,6 +56,7 @@ def write(request, groups, output):
         expected = predict(join(parts[:count], head), {INPUT: request.samples.inputs})
         parity = parity_of(request, expected, TFLiteModel(content).predict_only)
         comparison.check(parity, PRESETS[request.preset].limits)
+        check_with_original(request, join(originals[:count], head), TFLiteModel(content).predict_only)
         facts = _facts(content, request.runtime)
         described.append({"signature": name, "groups": number, **facts, "parity": parity})
         contents[name] = content

@@ -5,9 +5,12 @@ import dataclasses
 import numpy as np
 
 from hsvit_keras.artifacts import comparison, tflite_conversion
+from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.writing import with_ranges
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.tasks import TASKS
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.presets import PRESETS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +43,21 @@ class Request:
         if self.preset != "int8":
             return parts
         return [with_ranges(part, self.calibration) for part in parts]
+
+
+def check_with_original(request, original, run):
+    """Raises `InputError` if calibration has made a model in parts say something else than it did.
+
+    Args:
+        request: `Request`.
+        original: `keras.Model`, as it was handed in.
+        run: see `parity_of`.
+    """
+    if request.calibration is None:
+        return
+    expected = predict(original, {input_name(original.inputs[0]): request.samples.inputs})
+    limits = PRESETS[request.preset].original_limits
+    comparison.check_with_original(parity_of(request, expected, run), limits)
 
 
 def parity_of(request, expected, run):

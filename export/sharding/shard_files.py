@@ -9,13 +9,14 @@ import numpy as np
 from command_line.tables import table as text_table
 from export.serving.head import Head
 from export.serving.manifest import VERSION
-from export.sharding.requests import parity_of
+from export.sharding.requests import check_with_original, parity_of
 from hsvit_keras import shard
 from hsvit_keras.artifacts import comparison
-from hsvit_keras.artifacts.keras_model import input_name, predict
+from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.artifacts.writing import tflite_facts
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.compression.sharding import join
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import TASKS
@@ -52,6 +53,7 @@ def write(request, num_shards, folder):
     expected = predict(original, {input_name(original.inputs[0]): request.samples.inputs})
     parity = parity_of(request, expected, _joined(contents))
     comparison.check(parity, PRESETS[request.preset].limits)
+    check_with_original(request, model, _joined(contents))
     manifest = _manifest(request, parts, contents, parity)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():

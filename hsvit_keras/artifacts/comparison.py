@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hsvit_keras.artifacts.keras_model import input_name
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_runtime.errors import InputError
 
 
@@ -12,7 +12,7 @@ def made_up_inputs(model, description, count, seed=0):
     Args:
         model: `keras.Model`.
         description: `Description` of it; pixels are drawn from its range, other floats from a normal
-            distribution.
+            distribution, integers are 0 or 1.
         count: int, samples.
         seed: int.
 
@@ -22,7 +22,9 @@ def made_up_inputs(model, description, count, seed=0):
     rng, inputs = np.random.default_rng(seed), {}
     for tensor in model.inputs:
         shape = (count, *tensor.shape[1:])
-        if description.input_range is not None:
+        if "float" not in tensor.dtype:
+            inputs[input_name(tensor)] = rng.integers(0, 2, shape).astype(tensor.dtype)
+        elif description.input_range is not None:
             inputs[input_name(tensor)] = (
                 rng.uniform(*description.input_range, shape).round().astype("float32")
             )
@@ -31,21 +33,20 @@ def made_up_inputs(model, description, count, seed=0):
     return inputs
 
 
-def compare(task, expected, artifact, inputs, labels=None, *, expected_probabilities=False):
+def compare(task, expected, outputs, artifact, labels=None, *, expected_probabilities=False):
     """How near the outputs of a Keras model and of its artifact are.
 
     Args:
         task: `hsvit_keras.tasks.Task`.
         expected: dict from name to array (count, ...), the model's outputs.
+        outputs: dict likewise, the artifact's.
         artifact: `hsvit_runtime.runnable.Runnable`.
-        inputs: dict from an input's name to an array (count, ...).
         labels: array (count, ...) of the data set's labels, where they are the model's own; None without.
-        expected_probabilities: bool, whether a softmax stands behind the model's own logits.
+        expected_probabilities: bool, whether the model itself makes probabilities of its logits.
 
     Returns:
         dict with what `task.compare` tells, and `metrics`, what `task.evaluate` tells of the artifact.
     """
-    outputs = artifact.predict(inputs)
     compared = compare_outputs(
         task,
         expected,
@@ -76,19 +77,46 @@ def compare_outputs(task, expected, outputs, *, are_probabilities=(False, False)
     )
 
 
-def check(parity, limits):
+def check(parity, limits, remedy=""):
     """Raises `InputError` if an artifact computes something else than the model it was made from.
 
     Args:
-        parity: dict of `compare`.
+        parity: dict of `compare_outputs`.
         limits: dict, see `hsvit_runtime.presets.Preset`.
+        remedy: str, what the user may do about it.
     """
-    scale = max(1.0, parity["largest_output"])
-    far = "max_abs_diff" in limits and not parity["max_abs_diff"] <= limits["max_abs_diff"] * scale
-    askew = "cosine" in limits and not parity["cosine"] >= limits["cosine"]
-    if far or askew:
+    if not _keeps(parity, limits):
         raise InputError(
-            f"the artifact does not compute what Keras does: max_abs_diff {parity['max_abs_diff']:.3g}, "
-            f"cosine {parity['cosine']:.6f} on {parity['samples']} samples; limits {limits}. "
-            "Nothing was written"
+            f"the artifact does not compute what Keras does: {_told(parity, limits)}. Nothing was "
+            f"written{remedy}"
         )
+
+
+def check_with_original(parity, limits, remedy=""):
+    """Raises `InputError` if an artifact says something else than the model that was handed in.
+
+    Args:
+        parity: dict of `compare_outputs`.
+        limits: dict, see `hsvit_runtime.presets.Preset`.
+        remedy: str, what else the user may do about it.
+    """
+    if not _keeps(parity, limits):
+        raise InputError(
+            f"the artifact says something else than the model that was handed in: {_told(parity, limits)}. "
+            "Nothing was written: calibrate it on other data, such as it will see, or train it with "
+            f"hsvit_keras.quantize_aware{remedy}"
+        )
+
+
+def _keeps(parity, limits):
+    scale = max(1.0, parity["largest_output"])
+    near = parity["max_abs_diff"] <= limits.get("max_abs_diff", np.inf) * scale
+    # Written so that NaN is refused.
+    return near and all(parity[name] >= limits[name] for name in ("cosine", "alike") if name in limits)
+
+
+def _told(parity, limits):
+    return (
+        f"max_abs_diff {parity['max_abs_diff']:.3g}, cosine {parity['cosine']:.6f}, "
+        f"{parity['alike']:.1%} alike on {parity['samples']} samples; limits {limits}"
+    )

@@ -5,9 +5,11 @@ import time
 import keras
 import numpy as np
 
+from hsvit_keras.artifacts.model_outputs import activation_of, loss_of
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.graph import functional
-from hsvit_keras.layers.model_description import description_of
+from hsvit_keras.compression.model_inputs import input_name
+from hsvit_keras.layers.model_description import ModelDescription, description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.runnable import Runnable, Tensor
 
@@ -30,7 +32,9 @@ class KerasModel(Runnable):
         on_tensorflow = keras.backend.backend() == "tensorflow"
         self.threads_used = _limit_tensorflow(threads) if on_tensorflow else None
         start = time.perf_counter()
-        model = functional(model if isinstance(model, keras.Model) else load_model(model))
+        model = model if isinstance(model, keras.Model) else load_model(model)
+        self.activation, self.loss = activation_of(model), loss_of(model)
+        model = functional(model)
         shapes = [(batch_size, *tensor.shape[1:]) for tensor in model.inputs]
         self._function = (_tensorflow_function if on_tensorflow else _jax_function)(model, shapes)
         self.init_ms = 1e3 * (time.perf_counter() - start)
@@ -50,11 +54,6 @@ class KerasModel(Runnable):
         return {tensor.name: output for tensor, output in zip(self.outputs, outputs, strict=True)}
 
 
-def input_name(tensor):
-    """The name of one of a model's inputs: that of its layer."""
-    return tensor._keras_history.operation.name
-
-
 def output_names(model, single="logits"):
     """Names of a model's outputs, in the order of `model.outputs`.
 
@@ -69,8 +68,14 @@ def output_names(model, single="logits"):
         return sorted(model.output)  # as Keras flattens a dict
     if len(model.outputs) == 1:
         return [single]
-    names = [tensor._keras_history.operation.name for tensor in model.outputs]
+    names = [_computes(tensor).name for tensor in model.outputs]
     return [name if names.count(name) == 1 else f"{name}_{i}" for i, name in enumerate(names)]
+
+
+def _computes(tensor):
+    """The layer or operation that computes an output, which a description passes."""
+    last = tensor._keras_history.operation
+    return _computes(last.input) if isinstance(last, ModelDescription) else last
 
 
 def predict(model, inputs, batch_size=128):

@@ -25,7 +25,7 @@ PRESETS = {
 }
 
 
-def convert(lowered, *, preset="float32", opset=OPSET, description=None):
+def convert(lowered, *, preset="float32", opset=OPSET, description=None, names=None):
     """The content of an `.onnx` file.
 
     The inputs have the names of the model's. The only output is called "logits", or "probabilities" where the
@@ -38,6 +38,7 @@ def convert(lowered, *, preset="float32", opset=OPSET, description=None):
             "int8", kernels and activations as 8-bit integers, by the ranges of a quantized model.
         opset: int, version of the ONNX operators.
         description: `hsvit_runtime.description.Description` that travels in the file.
+        names: list of str, other names of the outputs, in the order of `lowered.outputs`.
 
     Returns:
         bytes.
@@ -48,7 +49,7 @@ def convert(lowered, *, preset="float32", opset=OPSET, description=None):
     """
     description = description or Description()
     _check(lowered, preset, opset)
-    names = output_names(lowered, "probabilities" if description.probabilities else "logits")
+    names = names or output_names(lowered, "probabilities" if description.probabilities else "logits")
     proto = _float32_proto(lowered, names, opset)
     _check_operations(proto, lowered, opset)
     PRESETS[preset](proto.graph)

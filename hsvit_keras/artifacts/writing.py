@@ -9,16 +9,16 @@ import hashlib
 import importlib.metadata
 import json
 import pathlib
-from collections.abc import Mapping
 
 import keras
-import numpy as np
 from keras import layers
 
 from hsvit_keras.artifacts import comparison
-from hsvit_keras.artifacts.keras_model import input_name, output_names, predict
+from hsvit_keras.artifacts.keras_model import output_names, predict
+from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabilities, loss_of
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.graph import functional
+from hsvit_keras.compression.model_inputs import input_name, named_inputs
 from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
@@ -32,6 +32,7 @@ from hsvit_runtime.presets import ONNX_PRESETS, PRESETS, TENSOR_TYPES, preset_na
 from hsvit_runtime.tflite_model import TFLiteModel
 
 _MADE_UP_SAMPLES = 16
+_ALLOWING = "; --allow_loss, or allow_loss=True, writes it all the same"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Samples:
     """Inputs to compare a model and its artifact on.
 
     Attributes:
-        inputs: array (count, ...), or dict from an input's name to an array.
+        inputs: array (count, ...); of a model with several inputs, a list of an array for each, or a dict
+            from an input's name to its array.
         labels: array (count, ...) of the labels, None where they are not those of the model's outputs.
         data: str, the data set that they come from, for the report.
     """
@@ -63,8 +65,12 @@ def to_tflite(
     probabilities=None,
     author=None,
     licence=None,
+    allow_loss=False,
 ):
     """Writes a `.tflite` file after comparing it with the model, and a report beside it.
+
+    It is compared with the Keras model that it is made from, which has ranges for "int8", and with the model
+    that is handed in: the report's `parity` and `parity_with_original`.
 
     Args:
         model: `keras.Model` as a Functional graph or `keras.Sequential`, or path of a `.keras` file.
@@ -72,7 +78,7 @@ def to_tflite(
         preset: str, one of "float32", "float16", "dynamic", "int8".
         calibration: for "int8", batches of inputs as `hsvit_keras.calibrate` takes them; needed where the
             model has no ranges of its own.
-        samples: `Samples`, or inputs (count, ...) to compare the outputs on; random ones by default.
+        samples: `Samples`, or inputs as of `Samples`, to compare the outputs on; random ones by default.
         batch_size: int, samples at a time, or None for any number; XNNPACK takes less of a graph for any.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
         input_type: str, "float32", or "uint8" or "int8" for a model whose activations are quantized.
@@ -81,6 +87,7 @@ def to_tflite(
             classification.
         author: str for the file's metadata, or None.
         licence: str for the file's metadata, or None.
+        allow_loss: bool, whether to write it though it differs by more than the limits of the preset.
 
     Returns:
         dict, the report that was written.
@@ -126,7 +133,9 @@ def to_tflite(
         )
         return content, tflite_facts(content, runtime), TFLiteModel(content)
 
-    request = _Request(path, ".tflite", preset, PRESETS, calibration, samples, batch_size, probabilities)
+    request = _Request(
+        path, ".tflite", preset, PRESETS, calibration, samples, batch_size, probabilities, allow_loss
+    )
     return _write(model, request, make)
 
 
@@ -140,6 +149,7 @@ def to_onnx(
     batch_size=None,
     opset=17,
     probabilities=False,
+    allow_loss=False,
 ):
     """Writes an `.onnx` file after comparing it with the model, and a report beside it.
 
@@ -152,6 +162,7 @@ def to_onnx(
         batch_size: int, samples at a time; None for any number.
         opset: int, version of the ONNX operators, at least 17.
         probabilities: bool, whether a softmax stands behind the logits.
+        allow_loss: see `to_tflite`.
 
     Returns:
         dict, the report that was written.
@@ -166,11 +177,17 @@ def to_onnx(
     def make(prepared):
         lowered = lowering.lower(prepared.finished(), batch_size)
         content = onnx_conversion.convert(
-            lowered, preset=preset, opset=opset, description=prepared.description
+            lowered,
+            preset=preset,
+            opset=opset,
+            description=prepared.description,
+            names=prepared.output_names,
         )
         return content, _onnx_facts(content), OnnxModel(content)
 
-    request = _Request(path, ".onnx", preset, ONNX_PRESETS, calibration, samples, batch_size, probabilities)
+    request = _Request(
+        path, ".onnx", preset, ONNX_PRESETS, calibration, samples, batch_size, probabilities, allow_loss
+    )
     return _write(model, request, make)
 
 
@@ -253,24 +270,26 @@ class _Request:
     samples: object
     batch_size: int | None
     probabilities: bool | None
+    allow_loss: bool
 
 
 @dataclasses.dataclass(frozen=True)
 class _Prepared:
-    """A model as its artifact has to compute it, and what the artifact says of itself."""
+    """A model as its artifact has to compute it, the one that it was made of, and what the artifact says."""
 
     model: keras.Model
+    original: keras.Model
     description: object
     task: object
 
     @property
     def output_names(self):
         """Names of the artifact's outputs."""
-        return output_names(self.model, "probabilities" if self.description.probabilities else "logits")
+        return output_names(self.original, "probabilities" if self.description.probabilities else "logits")
 
     def finished(self, integer_output=False):
         """The model with the softmax of its artifact; integers need the range of probabilities, too."""
-        if not self.description.probabilities or ends_in_softmax(self.model):
+        if not self.description.probabilities or gives_probabilities(activation_of(self.model)):
             return self.model
         outputs = layers.Softmax(name="probabilities", dtype="float32")(self.model.output)
         if integer_output:
@@ -293,15 +312,12 @@ def _write(model, request, make):
         prepared = _prepare(model, request, preset)
         inputs, labels, data = _samples_of(request.samples, prepared)
         content, facts, runnable = make(prepared)
-        parity = comparison.compare(
-            prepared.task,
-            predict(prepared.model, inputs),
-            runnable,
-            inputs,
-            labels,
-            expected_probabilities=ends_in_softmax(prepared.model),
-        )
-        comparison.check(parity, preset.limits)
+        parity, with_original = _compared(prepared, runnable, inputs, labels)
+        if not request.allow_loss:
+            is_noise = request.samples is None
+            limits = preset.original_limits_on_noise if is_noise else preset.original_limits
+            comparison.check(parity, preset.limits, _ALLOWING)
+            comparison.check_with_original(with_original, limits, _ALLOWING)
         report = {
             "artifact": output.name,
             "model": model.name if isinstance(model, keras.Model) else str(model),
@@ -310,20 +326,42 @@ def _write(model, request, make):
             "sha256": hashlib.sha256(content).hexdigest(),
             "input": runnable.inputs[0].to_json(),
             "output": runnable.outputs[0].to_json(),
+            "inputs": [tensor.to_json() for tensor in runnable.inputs],
+            "outputs": [tensor.to_json() for tensor in runnable.outputs],
             **facts,
             "task": prepared.task.to_json(),
             "description": runnable.description.to_json(),
             "parity": {"data": data, **parity},
+            "parity_with_original": {"data": data, **with_original},
         }
         artifact.write_bytes(content)
         files.write_json(described, report)
     return report
 
 
+def _compared(prepared, runnable, inputs, labels):
+    """How near an artifact is to the Keras model that it was made from, and to the one handed in."""
+    outputs = runnable.predict(inputs)
+    models = [prepared.model] if prepared.model is prepared.original else [prepared.model, prepared.original]
+    compared = [
+        comparison.compare(
+            prepared.task,
+            dict(zip(prepared.output_names, predict(model, inputs).values(), strict=True)),
+            outputs,
+            runnable,
+            labels,
+            expected_probabilities=gives_probabilities(activation_of(prepared.original)),
+        )
+        for model in models
+    ]
+    return compared[0], compared[-1]
+
+
 def _prepare(model, request, preset):
     if not isinstance(model, keras.Model):
         model = load_model(model)
-    model = in_float32(functional(model))
+    loss = loss_of(model)
+    original = model = in_float32(functional(model))
     for tensor in model.inputs:
         if None in tensor.shape[1:]:
             raise InputError(
@@ -331,8 +369,8 @@ def _prepare(model, request, preset):
             )
     model = with_ranges(model, request.calibration) if preset.needs_ranges else as_float(model)
     description = description_of(model)
-    shapes = [tuple(tensor.shape) for tensor in model.outputs]
-    task = task_of(description, shapes)
+    shapes, activation = [tuple(tensor.shape) for tensor in model.outputs], activation_of(original)
+    task = task_of(description, shapes, activation, loss)
     task.check_outputs(shapes, description.class_names, repr(model.name))
     probabilities = request.probabilities
     if probabilities is None:
@@ -342,18 +380,9 @@ def _prepare(model, request, preset):
     description = dataclasses.replace(
         description,
         task=description.task or (task.name if task.name != "tensors" else None),
-        probabilities=probabilities or (task.name == "classification" and ends_in_softmax(model)),
+        probabilities=probabilities or (task.name != "tensors" and gives_probabilities(activation)),
     )
-    return _Prepared(model, description, task)
-
-
-def ends_in_softmax(model):
-    """Whether the model itself gives probabilities."""
-    (last, *others) = [tensor._keras_history.operation for tensor in model.outputs]
-    while type(last).__name__ == "ModelDescription":
-        last = last.input._keras_history.operation
-    is_softmax = isinstance(last, layers.Softmax)
-    return not others and (is_softmax or getattr(last, "activation", None) is keras.activations.softmax)
+    return _Prepared(model, original, description, task)
 
 
 def _samples_of(samples, prepared):
@@ -362,10 +391,7 @@ def _samples_of(samples, prepared):
         inputs = comparison.made_up_inputs(prepared.model, prepared.description, _MADE_UP_SAMPLES)
         return inputs, None, None
     samples = samples if isinstance(samples, Samples) else Samples(samples)
-    inputs = samples.inputs
-    if not isinstance(inputs, Mapping):
-        inputs = {input_name(prepared.model.inputs[0]): np.asarray(inputs)}
-    return inputs, samples.labels, samples.data
+    return named_inputs(prepared.model, samples.inputs, "samples"), samples.labels, samples.data
 
 
 def _check_is_report(path):

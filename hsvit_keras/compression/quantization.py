@@ -16,6 +16,7 @@ from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float, layers_inside
+from hsvit_keras.compression.model_inputs import inputs_of_batch, named_inputs, structured
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantized_layers import RoundedWeights
@@ -77,14 +78,15 @@ def calibrate(model, batches):
 
     Args:
         model: `keras.Model`. If it is not quantized yet, it is quantized by the scheme `"int8"` first.
-        batches: iterable of arrays `(batch, height, width, channels)`, or of tuples whose first element is
-            such an array. A few hundred images of the training set are enough.
+        batches: iterable of inputs as `fit` takes them: an array `(batch, ...)`, a list or a dict of an array
+            for each input, or a tuple of these and of targets, which are ignored. A few hundred images of
+            the training set are enough.
 
     Returns:
         The quantized `keras.Model`; `model` itself if it was quantized before.
 
     Raises:
-        InputError: `batches` is empty, or `model` cannot be quantized.
+        InputError: `batches` is empty or does not fit the inputs, or `model` cannot be quantized.
     """
     model = model if is_quantized(model) else quantize_aware(model)
     ranges = ranges_of(model)
@@ -257,10 +259,10 @@ def _observe(model, ranges, batches):
     probe = Probe(model, ranges, lambda layer, outputs: ops.stack(layer.limits(_all_values(outputs))))
     observed = []
     for batch in batches:
-        images = batch[0] if isinstance(batch, tuple | list) else batch
-        observed.append(np.reshape(probe.predict_on_batch(np.asarray(images)), (-1, 2)))
+        named = named_inputs(probe.probed, inputs_of_batch(probe.probed, batch), "batches")
+        observed.append(np.reshape(probe.predict_on_batch(structured(probe.probed, named)), (-1, 2)))
     if not observed:
-        raise InputError("batches is empty: calibration needs at least one batch of images")
+        raise InputError("batches is empty: calibration needs at least one batch of inputs")
     return observed
 
 

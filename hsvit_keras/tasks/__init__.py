@@ -1,14 +1,45 @@
 """What models are for: `task_named("classification")`, `task_of(description, output_shapes)`."""
 
 from hsvit_keras.tasks.classification import Classification
+from hsvit_keras.tasks.labels import BinaryClassification, MultiLabelClassification
+from hsvit_keras.tasks.regression import Regression
 from hsvit_keras.tasks.segmentation import Segmentation
 from hsvit_keras.tasks.task import Task
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
-TASKS = {task.name: task for task in (Task(), Classification(), Segmentation())}
+_ALL = (
+    Task(),
+    Classification(),
+    Segmentation(),
+    BinaryClassification(),
+    MultiLabelClassification(),
+    Regression(),
+)
+TASKS = {task.name: task for task in _ALL}
+# Keras' names of the losses that say what linear outputs are.
+_LOSSES_OF_NUMBERS = (
+    "mean_squared_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_logarithmic_error",
+    "huber_loss",
+    "huber",
+    "log_cosh",
+)
 
-__all__ = ["TASKS", "Classification", "Measure", "Segmentation", "Task", "task_named", "task_of"]
+__all__ = [
+    "TASKS",
+    "BinaryClassification",
+    "Classification",
+    "Measure",
+    "MultiLabelClassification",
+    "Regression",
+    "Segmentation",
+    "Task",
+    "task_named",
+    "task_of",
+]
 
 
 def task_named(name):
@@ -22,19 +53,27 @@ def task_named(name):
     return TASKS[name]
 
 
-def task_of(description, output_shapes):
+def task_of(description, output_shapes, activation=None, loss=None):
     """The task of a model.
 
     Args:
         description: `hsvit_runtime.description.Description`.
         output_shapes: list of tuples, the batch first.
+        activation: str, the last of the model's activations, such as "sigmoid"; None where it is not known.
+        loss: str, Keras' name of the loss that it was compiled with; None without.
 
     Returns:
-        The task that the model says; else classification where its one output is (batch, 2 or more); else
-        the task that knows tensors only.
+        The task that the model says. Else that of its one output (batch, count), if it has one: yes or no by
+        a sigmoid; numbers where the loss says so, or where the only one is linear; else classes, two or more.
+        Else the task that knows tensors only.
     """
     if description.task is not None:
         return task_named(description.task)
-    if len(output_shapes) == 1 and len(output_shapes[0]) == 2 and (output_shapes[0][1] or 0) > 1:
-        return TASKS["classification"]
-    return TASKS["tensors"]
+    if len(output_shapes) != 1 or len(output_shapes[0]) != 2:
+        return TASKS["tensors"]
+    single = output_shapes[0][1] == 1
+    if activation == "sigmoid" or (activation == "linear" and loss == "binary_crossentropy"):
+        return TASKS["binary_classification" if single else "multi_label_classification"]
+    if (loss in _LOSSES_OF_NUMBERS and activation != "softmax") or (single and activation == "linear"):
+        return TASKS["regression"]
+    return TASKS["classification" if (output_shapes[0][1] or 0) > 1 else "tensors"]

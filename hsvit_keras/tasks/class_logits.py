@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hsvit_keras.tasks.task import Task, only, same_form
+from hsvit_keras.tasks.task import NEAR_TIE, Task, only, same_form
 
 
 class ClassLogitsTask(Task):
@@ -13,5 +13,9 @@ class ClassLogitsTask(Task):
 
     def compare(self, expected, outputs):
         compared = super().compare(expected, outputs)
-        same = np.mean(only(expected).argmax(-1) == only(outputs).argmax(-1))
-        return {**compared, self.agreement.name: float(same)}
+        wanted, chosen = only(expected), only(outputs).argmax(-1)
+        same = wanted.argmax(-1) == chosen
+        lead = wanted.max(-1) - np.take_along_axis(wanted, chosen[..., np.newaxis], -1)[..., 0]
+        spread = (wanted - wanted.mean(-1, keepdims=True)).std()
+        alike = np.isfinite(only(outputs)).all(-1) & (same | (lead <= NEAR_TIE * spread))
+        return {**compared, self.agreement.name: float(np.mean(same)), "alike": float(np.mean(alike))}

@@ -9,8 +9,16 @@ import dataclasses
 import numpy as np
 
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.measure import Measure
 
 _LEAST_PROBABILITY = 1e-30  # of a float32 softmax
+# Two numbers are alike if they differ by less than this share of the standard deviation that the number has
+# over the samples. That does not change with an offset, however large it is; honest artifacts of 8 bits
+# differ by less than half of it.
+_NEAR = 0.25
+# A choice that the expected outputs hardly make, by less than this share of their spread, is left to
+# rounding: of a model that is not trained, or of inputs that it was not made for, many choices are so.
+NEAR_TIE = 0.1
 
 
 class Task:
@@ -20,12 +28,12 @@ class Task:
         name: str, in files and recipes.
         metric: `Measure` of outputs against labels, the main one, which chooses the best epoch; None where
             there are no labels to judge by.
-        agreement: `Measure` of how often two models say the same; None where nothing is known but numbers.
+        agreement: `Measure` of how often two models say the same.
     """
 
     name = "tensors"
     metric = None
-    agreement = None
+    agreement = Measure("alike", "Outputs alike")
 
     def to_json(self):
         """The `task` block of reports: dict `{name, metric, agreement}`."""
@@ -93,7 +101,9 @@ class Task:
 
         Returns:
             dict with `samples`, `max_abs_diff`, `cosine` (the lowest of all tensors, each taken as one
-            vector; 1 when both are zero, 0 when only one is), `largest_output`, and what `agreement` names.
+            vector; 1 when both are zero, 0 when only one is), `largest_output`, what `agreement` names, and
+            `alike`, the share of what is said that is the same or nearly tied (of numbers: within a quarter
+            of their spread over the samples), which limits are set for.
         """
         pairs = _pairs(expected, outputs)
         return {
@@ -101,6 +111,7 @@ class Task:
             "max_abs_diff": max(float(np.abs(one - other).max()) for one, other in pairs),
             "cosine": min(_cosine(one, other) for one, other in pairs),
             "largest_output": max(float(np.abs(one).max()) for one, _ in pairs),
+            "alike": min(_share_alike(one, other) for one, other in pairs),
         }
 
     # ---- checking ------------------------------------------------------------------------------------
@@ -155,6 +166,16 @@ def _pairs(expected, outputs):
 def _cosine(one, other):
     lengths = np.linalg.norm(one) * np.linalg.norm(other)
     return float(np.sum(one * other) / lengths) if lengths else float(np.array_equal(one, other))
+
+
+def _share_alike(one, other):
+    """The share of numbers within `_NEAR` of their spread, which is that of their place on the last axis."""
+    axes = tuple(range(max(one.ndim - 1, 1)))
+    spread = one.std(axes, keepdims=True)
+    # What is constant, as in a single sample, has no spread of its own.
+    size = np.sqrt(np.mean(one**2))
+    spread = np.where(spread > 1e-6 * size, spread, size)
+    return float(np.mean(np.abs(one - other) <= _NEAR * spread))
 
 
 def same_form(outputs, probabilities, step):

@@ -278,10 +278,12 @@ def test_artifact_that_computes_something_else_is_not_written(stranger, tmp_path
         ({"max_abs_diff": 9.0, "largest_output": 10, "cosine": 0.9991}, {"cosine": 0.999}, True),
         ({"max_abs_diff": 0.1, "largest_output": 10, "cosine": 0.9989}, {"cosine": 0.999}, False),
         ({"max_abs_diff": 0.1, "largest_output": 10, "cosine": np.nan}, {"cosine": 0.999}, False),
+        ({"max_abs_diff": 0.1, "largest_output": 10, "alike": 0.96}, {"cosine": 0.999, "alike": 0.95}, True),
+        ({"max_abs_diff": 0.1, "largest_output": 10, "alike": 0.94}, {"cosine": 0.999, "alike": 0.95}, False),
     ],
 )
 def test_limits(parity, limits, passes):
-    parity = {"samples": 8, "cosine": 1.0, **parity}
+    parity = {"samples": 8, "cosine": 1.0, "alike": 1.0, **parity}
     if passes:
         comparison.check(parity, limits)
     else:

@@ -246,10 +246,11 @@ def test_a_segmenter(measure):
 def test_tensors_of_which_nothing_is_known(measure):
     rows = np.random.default_rng(0).random((4, 3, 5))
     report = measure(Stub(rows), Stub(1.5 * rows))
-    assert report["task"] == {"name": "tensors", "metric": None, "agreement": None}
+    assert (report["task"]["name"], report["task"]["metric"]) == ("tensors", None)
+    assert report["task"]["agreement"]["name"] == "alike"
     assert [model["metrics"] for model in report["models"]] == [{}, {}]
     (pair,) = report["pairs"]
-    assert pair["agreement"].keys() == {"samples", "max_abs_diff", "cosine"}
+    assert pair["agreement"].keys() == {"samples", "max_abs_diff", "cosine", "alike"}
     assert pair["agreement"]["cosine"] == pytest.approx(1.0)
     assert pair["agreement"]["max_abs_diff"] == pytest.approx(0.5 * rows.max(), rel=1e-6)
 

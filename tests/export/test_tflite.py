@@ -15,9 +15,10 @@ from keras import layers
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
+import hsvit_keras
 from data_sets import load_dataset, sample_images
-from export import tflite
-from hsvit_runtime.errors import InputError
+from export import onnx, tflite
+from hsvit_runtime.errors import InputError, MissingFileError
 from tests.command_line.in_process import call
 from tests.export import hsvits
 
@@ -60,7 +61,8 @@ def test_data_and_labels_are_those_that_the_model_says(model, tmp_path, capsys):
     assert "XNNPACK runs all of it in 1 partition(s)" in out[2]
     assert "on 20 samples of digits: largest difference" in out[3]
     assert out[3].endswith("same class 100.00%")
-    assert len(out) == 4 and max(map(len, out)) <= 120
+    assert out[4].startswith("  outputs against the original on 20 samples of digits: largest difference")
+    assert len(out) == 5 and max(map(len, out)) <= 120
 
 
 def test_int8_by_calibration_data(model, tmp_path):
@@ -124,6 +126,80 @@ def test_a_model_of_something_else(tmp_path):
     keras.Model(inputs, layers.Dense(3)(inputs), name="other").save(tmp_path / "other.keras")
     with pytest.raises(InputError, match=r"'other' has to take images.*\(None, 8\)"):
         export(tmp_path / "other.keras", tmp_path / "m.tflite", data="digits", input_range="0,1")
+
+
+# ---- arrays instead of a data set ------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def two_inputs(tmp_path_factory):
+    """Path of a model of two inputs and two outputs, and of a file of arrays for it."""
+    folder = tmp_path_factory.mktemp("two inputs")
+    keras.utils.set_random_seed(0)
+    left, right = keras.Input((4,), name="left"), keras.Input((6,), name="right")
+    sums = layers.Add()([layers.Dense(8)(left), layers.Dense(8)(right)])
+    outputs = [layers.Dense(3, name="first")(sums), layers.Dense(2, name="second")(sums)]
+    keras.Model([left, right], outputs, name="pair").save(folder / "model.keras")
+    rng = np.random.default_rng(0)
+    arrays = {"right": rng.normal(size=(40, 6)), "left": rng.normal(size=(40, 4))}
+    np.savez(folder / "arrays.npz", **arrays)
+    np.savez(folder / "lacks.npz", left=arrays["left"])
+    np.savez(folder / "wide.npz", left=arrays["right"], right=arrays["right"])
+    return folder
+
+
+@pytest.mark.parametrize("command", [tflite, onnx])
+@pytest.mark.parametrize("preset", ["float32", "int8"])
+def test_arrays_are_samples_and_calibration(command, preset, two_inputs, tmp_path, capsys):
+    output = tmp_path / ("m.tflite" if command is tflite else "m.onnx")
+    call(
+        command,
+        f"--model={two_inputs / 'model.keras'}",
+        f"--output={output}",
+        f"--inputs={two_inputs / 'arrays.npz'}",
+        f"--preset={preset}",
+    )
+    report = json.loads(output.with_suffix(".json" if command is tflite else ".onnx.json").read_text())
+    assert (report["parity"]["data"], report["parity"]["samples"]) == ("arrays.npz", 40)
+    assert report["parity_with_original"]["alike"] >= 0.95
+    assert [tensor["name"] for tensor in report["outputs"]] == ["first", "second"]
+    out = capsys.readouterr().out
+    assert "gives first, second" in out and "samples of arrays.npz" in out and "outputs alike" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"inputs": "lacks.npz"},
+            r"arrays of --inputs=.*lacks\.npz have to be named .*, left, right; received",
+        ),
+        ({"inputs": "wide.npz"}, r"wide\.npz for 'left' have to be of shape \(count, 4\)"),
+        ({"inputs": "none.npz"}, r"there is no file .*none\.npz of --inputs"),
+        ({"inputs": "model.keras"}, r"model\.keras is no \.npz file of arrays|have to be named"),
+        ({"inputs": "arrays.npz", "data": "digits"}, "--inputs and --data exclude each other"),
+        ({}, "does not say its data set|export.tflite and export.onnx take arrays by --inputs"),
+    ],
+)
+def test_arrays_that_do_not_fit(options, message, two_inputs, tmp_path):
+    if "inputs" in options:
+        options = {**options, "inputs": two_inputs / options["inputs"]}
+    with pytest.raises((InputError, MissingFileError), match=message) as raised:
+        export(two_inputs / "model.keras", tmp_path / "m.tflite", **options)
+    assert "\n" not in str(raised.value) and list(tmp_path.iterdir()) == []
+
+
+def test_a_loss_has_to_be_allowed(two_inputs, tmp_path):
+    """Of a model whose ranges cut off what it is shown, as its float artifact does not."""
+    model = keras.models.load_model(two_inputs / "model.keras")
+    arrays = dict(np.load(two_inputs / "arrays.npz"))
+    hsvit_keras.calibrate(model, [arrays]).save(tmp_path / "ranged.keras")
+    for name in arrays:
+        arrays[name] = 100 * arrays[name]
+    np.savez(tmp_path / "large.npz", **arrays)
+    options = {"preset": "float32", "inputs": tmp_path / "large.npz"}
+    with pytest.raises(InputError, match=r"than the model that was handed in.*--allow_loss"):
+        export(tmp_path / "ranged.keras", tmp_path / "m.tflite", **options)
+    report = export(tmp_path / "ranged.keras", tmp_path / "m.tflite", allow_loss=True, **options)
+    assert report["parity"]["alike"] == 1.0 and report["parity_with_original"]["alike"] < 0.95
 
 
 # ---- in a process of its own -----------------------------------------------------------------------

@@ -7,7 +7,18 @@ import keras
 import numpy as np
 import pytest
 
-from hsvit_keras.tasks import TASKS, Classification, Measure, Segmentation, Task, task_named, task_of
+from hsvit_keras.tasks import (
+    TASKS,
+    BinaryClassification,
+    Classification,
+    Measure,
+    MultiLabelClassification,
+    Regression,
+    Segmentation,
+    Task,
+    task_named,
+    task_of,
+)
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError
 
@@ -25,6 +36,7 @@ def test_equal_outputs():
         "cosine": pytest.approx(1.0),
         "largest_output": 3.0,
         "top1_agreement": 1.0,
+        "alike": 1.0,
     }
 
 
@@ -97,6 +109,60 @@ def test_outputs_that_cannot_be_compared_are_refused_in_one_line(expected, outpu
         assert "\n" not in str(raised.value)
 
 
+def test_an_offset_does_not_hide_that_numbers_differ():
+    expected = np.array([[0.0, 1.0], [2.0, 5.0], [4.0, 3.0], [6.0, 7.0]])
+    near = expected + 0.5  # a quarter of the deviation in each column is 0.56
+    far = near + np.array([0.0, 0.1])
+    for offset in (0.0, 1e6):
+        assert compare(Regression(), expected + offset, near + offset)["alike"] == 1.0
+        assert compare(Task(), expected + offset, far + offset)["alike"] == 0.5
+    assert compare(Task(), expected + 1e6, 0 * expected + 1e6)["cosine"] == pytest.approx(1.0)
+    assert compare(Task(), expected + 1e6, 0 * expected + 1e6)["alike"] == 1 / 8  # the 0
+
+
+def test_one_sample_is_measured_by_its_own_size():
+    assert compare(Task(), [[3.0, -4.0]], [[3.5, -4.0]])["alike"] == 1.0  # a quarter of 3.54 are 0.88
+    assert compare(Task(), [[3.0, -4.0]], [[4.0, -4.0]])["alike"] == 0.5
+    assert compare(Task(), [[3.0, -4.0]], [[np.nan, -4.0]])["alike"] == 0.5
+
+
+def test_of_several_outputs_the_least_alike_counts():
+    expected = {"a": np.array([[1.0], [2.0]]), "b": np.array([[1.0], [2.0]])}
+    outputs = {"a": np.array([[1.0], [2.0]]), "b": np.array([[1.0], [9.0]])}
+    assert Task().compare(expected, outputs)["alike"] == 0.5
+
+
+def test_classes_that_are_nearly_tied_are_alike():
+    expected = np.array([[4.0, 0.0, 0.0], [1.1, 1.0, 0.0], [2.0, 1.0, 0.0]])  # of a deviation of 1.2
+    outputs = expected[:, [1, 0, 2]]
+    compared = compare(Classification(), expected, outputs)
+    assert (compared["top1_agreement"], compared["alike"]) == (0.0, 1 / 3)
+    assert compare(Classification(), expected, np.full((3, 3), np.nan))["alike"] == 0.0
+
+
+def test_decisions():
+    logits = np.array([[2.0, -3.0], [-0.01, 1.0]])
+    for task, name in (
+        (MultiLabelClassification(), "label_agreement"),
+        (BinaryClassification(), "decision_agreement"),
+    ):
+        compared = compare(task, logits, [[2.0, 3.0], [0.01, 1.0]])
+        assert (compared[name], compared["alike"]) == (0.5, 0.75)  # one of them hardly was a decision
+
+
+def test_decisions_of_probabilities_and_of_logits_are_compared_in_one_form():
+    task, logits = BinaryClassification(), np.array([[2.0], [-3.0], [0.5]])
+    probabilities = 1 / (1 + np.exp(-logits))
+    one, other = task.comparable({"x": logits}), task.comparable({"y": probabilities}, probabilities=True)
+    np.testing.assert_allclose(one["decisions"], other["decisions"])
+    assert task.compare(one, other)["decision_agreement"] == 1.0
+    stepped = task.comparable({"x": logits}, step=1 / 256)
+    np.testing.assert_allclose(stepped["decisions"], np.rint(probabilities * 256) / 256 - 0.5)
+    assert np.isfinite(
+        task.comparable({"y": np.array([[0.0], [1.0]])}, probabilities=True)["decisions"]
+    ).all()
+
+
 # ---- how good outputs are --------------------------------------------------------------------------
 def test_accuracy():
     logits = np.array([[0.1, 0.9], [0.8, 0.2], [0.4, 0.6]])
@@ -124,7 +190,7 @@ def test_equal_masks_have_a_mean_iou_of_one():
 
 def test_tensors_are_not_judged():
     assert Task().evaluate({"a": np.zeros((1, 2))}, [0]) == {}
-    assert (Task().metric, Task().agreement) == (None, None)
+    assert (Task().metric, Task().agreement.name) == (None, "alike")
 
 
 # ---- measures --------------------------------------------------------------------------------------
@@ -161,8 +227,31 @@ def test_the_task_of_a_model(told, shapes, name):
     assert task_of(Description(task=told), shapes).name == name
 
 
+@pytest.mark.parametrize(
+    ("count", "activation", "loss", "name"),
+    [
+        (1, "sigmoid", None, "binary_classification"),
+        (1, "linear", None, "regression"),
+        (1, "linear", "binary_crossentropy", "binary_classification"),
+        (1, "tanh", "mean_absolute_error", "regression"),
+        (5, "sigmoid", None, "multi_label_classification"),
+        (5, "linear", "binary_crossentropy", "multi_label_classification"),
+        (5, "linear", None, "classification"),
+        (5, "linear", "mean_squared_error", "regression"),
+        (5, "softmax", "mean_squared_error", "classification"),
+        (5, "softmax", "categorical_crossentropy", "classification"),
+    ],
+)
+def test_the_task_of_an_activation(count, activation, loss, name):
+    assert task_of(Description(), [(None, count)], activation, loss).name == name
+    assert task_of(Description(task="regression"), [(None, count)], activation, loss).name == "regression"
+
+
 def test_tasks_have_names():
-    assert [task_named(name).name for name in TASKS] == ["tensors", "classification", "segmentation"]
+    assert [task_named(name).name for name in TASKS] == [
+        *("tensors", "classification", "segmentation"),
+        *("binary_classification", "multi_label_classification", "regression"),
+    ]
     with pytest.raises(InputError, match="there is no task 'clasification'; there are tensors"):
         task_named("clasification")
 
@@ -173,6 +262,10 @@ def test_tasks_have_names():
         (Classification(), [(None, 8, 8, 2)], None, "has to classify images, with one output"),
         (Classification(), [(None, 2), (None, 2)], None, "has to classify images, with one output"),
         (Classification(), [(None, 3)], ("a", "b"), "m.keras has 3 outputs and 2 class names"),
+        (BinaryClassification(), [(None, 2)], None, r"has to decide by one output \(batch, 1\)"),
+        (MultiLabelClassification(), [(None, 8, 8, 2)], None, "has to give one output"),
+        (MultiLabelClassification(), [(None, 3)], ("a",), "m.keras has 3 outputs and 1 class names"),
+        (Regression(), [(None, 3), (None, 1)], None, "has to give one output of numbers"),
         (Segmentation(), [(None, 3)], None, "has to segment images, with one output"),
         (Segmentation(), [(None, 8, 8, 3)], ("a", "b"), "m.keras has 3 classes and 2 class names"),
     ],
