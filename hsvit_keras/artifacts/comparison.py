@@ -92,6 +92,20 @@ def check(parity, limits, remedy=""):
         )
 
 
+def is_as_near(parity, simulated):
+    """Whether an artifact is as near to the model that was handed in as its quantized Keras model is.
+
+    Rounding of rounded values grows in deep models of small numbers, so that two ways of rounding differ as
+    much from each other as both do from the float model.
+
+    Args:
+        parity: dict of `compare_outputs`, of the artifact and the model that was handed in.
+        simulated: dict likewise, of the quantized Keras model and that model.
+    """
+    is_aligned = 1 - parity["cosine"] <= 1.1 * (1 - simulated["cosine"])
+    return is_aligned and parity["alike"] >= simulated["alike"]
+
+
 def check_with_original(parity, limits, remedy=""):
     """Raises `InputError` if an artifact says something else than the model that was handed in.
 

@@ -13,6 +13,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from data_sets import load_dataset, sample_images
+from hsvit_keras.artifacts import comparison
 from hsvit_keras.layers.model_description import describe
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
@@ -247,3 +248,19 @@ def test_samples_that_are_not_the_inputs(samples, message, tmp_path):
     with pytest.raises(InputError, match=message):
         hsvit_keras.to_tflite(pair(), tmp_path / "m.tflite", preset="float32", samples=samples)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cosine", "alike", "expected"),
+    [
+        (0.985, 0.97, True),
+        (0.99, 0.99, True),
+        (0.98, 0.97, False),
+        (0.985, 0.96, False),
+        (np.nan, 1.0, False),
+    ],
+)
+def test_an_artifact_as_near_to_the_original_as_its_simulation(cosine, alike, expected):
+    """The simulation is 0.014 away, of which a tenth more is allowed."""
+    simulated = {"cosine": 0.986, "alike": 0.97}
+    assert comparison.is_as_near({"cosine": cosine, "alike": alike}, simulated) == expected
