@@ -35,13 +35,13 @@ def load_model(path):
         model = keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
         raise InputError(f"{path} is damaged or no Keras model: {_reason(error)}") from error
-    if loss := _loss(path):
+    if path.suffix == ".keras" and (loss := _loss(path)):
         model.loss = loss  # which says what outputs without an activation are
     return model
 
 
 def _loss(path):
-    """The name of the loss that a model was compiled with; None where it is not one of Keras'."""
+    """The name of the loss that a `.keras` file was compiled with; None where it is not one of Keras'."""
     with zipfile.ZipFile(path) as archive:
         loss = (json.loads(archive.read("config.json")).get("compile_config") or {}).get("loss")
     if isinstance(loss, dict) and loss.get("module") == "keras.losses":
