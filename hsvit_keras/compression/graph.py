@@ -132,6 +132,11 @@ class Call:
         self.args, self.kwargs, self.tensors = arguments.args, arguments.kwargs, arguments.keras_tensors
 
 
+def is_named(path, names):
+    """Whether `names` has a path, or that of a model or a layer that it is in."""
+    return any(f"{path}/".startswith(f"{name}/") for name in names)
+
+
 def layers_inside(model):
     """The layers of any model at any depth, without the models that they are in."""
     return [layer for layer in model._flatten_layers(include_self=False) if not is_nested(layer)]

@@ -11,6 +11,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression import einsum
+from hsvit_keras.compression.graph import is_named
 from hsvit_runtime.errors import InputError
 
 _TRANSPOSED = layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose
@@ -75,7 +76,7 @@ def kernels(model, skip=()):
             raise InputError(f"skip names {name!r}, but {model.name!r} has no such layer")
     found = {}  # keyed by id, so that a layer used in several places is listed once
     for name, layer in named.items():
-        if _is_prunable(layer) and not any(f"{name}/".startswith(f"{skipped}/") for skipped in skip):
+        if _is_prunable(layer) and not is_named(name, skip):
             found.setdefault(id(layer), Kernel(name, layer))
     return list(found.values())
 

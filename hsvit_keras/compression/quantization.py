@@ -15,7 +15,7 @@ from keras import layers, ops
 from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
-from hsvit_keras.compression.graph import Graph, check_float, layers_inside
+from hsvit_keras.compression.graph import Graph, check_float, is_named, layers_inside
 from hsvit_keras.compression.model_inputs import inputs_of_batch, named_inputs, structured
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.probing import Probe
@@ -293,7 +293,7 @@ def _paths_inside(skip, graph):
     """
     paths, found = [graph.path(layer) for layer in graph.layers], set()
     for name in skip:
-        inside = {path for path in paths if f"{path}/".startswith(f"{name}/")}
+        inside = {path for path in paths if is_named(path, (name,))}
         if not inside:
             raise InputError(
                 f"skip names {name!r}, but {graph.model.name!r} has no such layer; {suggest(name, paths)}"

@@ -8,6 +8,7 @@ from keras.src.models import Functional  # Keras gives this class no public name
 from keras.src.models.functional import functional_like_constructor
 
 from hsvit_keras.compression.graph import Graph, functional, is_nested
+from hsvit_keras.compression.model_inputs import input_name
 from hsvit_runtime.errors import InputError
 
 # What a subclass of `keras.Model` overrides to train in its own way.
@@ -97,7 +98,7 @@ class _Copy:
 
     def _model(self, model, inputs, read=_read_as_it_is):
         """The copy of a model and of what is inside of it, without state."""
-        tensors = [read(tensor._keras_history.operation.name, tensor) for tensor in inputs]
+        tensors = [read(input_name(tensor), tensor) for tensor in inputs]
         outputs = model._run_through_graph(tensors, call_fn=self._called)
         return _like(model, keras.tree.pack_sequence_as(model.input, inputs), outputs)
 
@@ -193,7 +194,7 @@ def _inputs(model, batch_size=None):
         keras.Input(
             batch_shape=(batch_size or tensor.shape[0], *tensor.shape[1:]),
             dtype=tensor.dtype,
-            name=tensor._keras_history.operation.name,
+            name=input_name(tensor),
         )
         for tensor in model.inputs
     ]

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 from keras import layers, ops
 
+from hsvit_keras.compression.graph import is_named
 from hsvit_keras.compression.opening.openings import Opening
 from hsvit_keras.layers import SoftmaxAttention
 
@@ -34,12 +35,8 @@ def openings_of_attention(graph, keep):
     return [
         _opening(graph, layer)
         for layer in graph.layers
-        if type(layer) in _CLASSES and _is_plain(layer, graph) and not _is_named(graph.path(layer), keep)
+        if type(layer) in _CLASSES and _is_plain(layer, graph) and not is_named(graph.path(layer), keep)
     ]
-
-
-def _is_named(path, names):
-    return any(f"{path}/".startswith(f"{name}/") for name in names)
 
 
 def _has_masks(graph):
