@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 
-from hsvit_runtime import metadata
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.litert import tflite_file
 from hsvit_runtime.native_output import quietly
@@ -38,6 +37,8 @@ class TFLiteModel(Runnable):
     def _set_interpreter(self, interpreter, path_or_content, threads, signature=None):
         """Sets all attributes; with `signature`, the inputs and outputs of that signature."""
         import ai_edge_litert
+
+        from hsvit_runtime import metadata
 
         self._interpreter = interpreter
         self._runner = interpreter.get_signature_runner(signature) if signature else None

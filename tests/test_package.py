@@ -57,6 +57,18 @@ print(*sorted({name.split(".")[0] for name in set(sys.modules) - before}))
     assert imported - {"hsvit_keras", "hsvit_runtime"} <= set(sys.stdlib_module_names)
 
 
+def test_import_needs_keras_and_numpy_alone():
+    """Without anything that an extra brings; in this environment, TensorFlow or JAX may have loaded some."""
+    code = """
+import sys
+for name in ("tensorflow", "flatbuffers", "ai_edge_litert", "onnx", "onnxruntime", "tf2onnx", "PIL"):
+    sys.modules[name] = None
+import hsvit_keras
+print(hsvit_keras.create_model("hsvit_tiny", input_shape=(16, 16, 1)).name)
+"""
+    assert run(code, "jax").strip() == "hsvit_tiny"
+
+
 def test_the_runtime_needs_no_keras():
     """Nodes that serve a file, and inspection, start without it."""
     code = """

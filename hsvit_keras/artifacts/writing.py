@@ -26,7 +26,7 @@ from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
-from hsvit_runtime import files, inspection, metadata
+from hsvit_runtime import files, inspection
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
 from hsvit_runtime.presets import ONNX_PRESETS, PRESETS, TENSOR_TYPES, preset_named
@@ -106,6 +106,7 @@ def to_tflite(
     """
     require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, tflite_conversion
+    from hsvit_runtime import metadata
 
     quantizes = preset_named(preset).needs_ranges
     types = {"input_type": input_type, "output_type": output_type}
