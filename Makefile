@@ -67,12 +67,14 @@ $(RUN)/small.keras:
 	$(MAKE) demo
 
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
-COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/tasks tests/training
+COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/tasks tests/training \
+	--ignore=tests/checkpoints/test_reading.py
+ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
+ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
 
 test: setup
-	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m "not slow" tests
-	KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2 -m "not tensorflow and not slow and not once" $(COMPUTING) \
-		--ignore=tests/checkpoints/test_reading.py
+	$(ON_TENSORFLOW) -m "not slow" tests
+	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
 	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
 		echo "the Android app's tests"; $(MAVEN) test; \
 	else \
@@ -80,9 +82,10 @@ test: setup
 			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \
 	fi
 
-# Kills and resumes of whole runs, every damaged bit of a file: minutes a test.
+# Kills and resumes of whole runs, every damaged bit of a file, all variants of a family.
 test-slow: setup
-	KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2 -m slow tests
+	$(ON_TENSORFLOW) -m slow tests
+	$(ON_JAX) -m "slow and not tensorflow and not once" $(COMPUTING)
 
 lint: setup
 	$(IN_VENV) -m ruff check

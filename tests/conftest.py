@@ -20,6 +20,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        if item.get_closest_marker("slow_on_jax") and keras.backend.backend() == "jax":
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():

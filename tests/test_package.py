@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import hsvit_keras
+from tests.parameters import slow_but
 
 
 def run(code, backend):
@@ -42,7 +43,7 @@ print(keras.backend.backend(), sys.modules["tensorflow"])
     assert run(code, "jax").split() == ["jax", "None"]
 
 
-@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+@pytest.mark.parametrize("backend", slow_but(["tensorflow"], ["tensorflow", "jax"]))
 def test_import_is_light(backend):
     """Nothing beyond what `import keras` loads but our own modules."""
     code = """

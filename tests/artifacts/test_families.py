@@ -1,7 +1,7 @@
 """Every family as an artifact: accelerated whole, with the outputs of Keras and its multiply-adds.
 
-A new family is covered by registering it. One model of each class and of each kind of attention stands
-for the others, which `make test-slow` converts. All tests of a family share its model and its files.
+A new family is covered by registering it. A few stand for the others, which `make test-slow` converts. All
+tests of a family share its model and its files.
 """
 
 import functools
@@ -83,7 +83,7 @@ class Family:
 family = functools.cache(Family)
 
 
-each_family = pytest.mark.parametrize("name", list(small.each_kind()))
+each_family = pytest.mark.parametrize("name", small.a_few())
 each_preset = pytest.mark.parametrize("preset", list(LIMITS))
 
 

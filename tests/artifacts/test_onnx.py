@@ -34,6 +34,7 @@ def opset_of(model):
     return [entry.version for entry in model.opset_import if entry.domain == ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [32, pytest.param(64, marks=SLOW)])
 @pytest.mark.parametrize(
     "name", ["hsvit_c2a2", pytest.param("hsvit_c3a4", marks=SLOW), pytest.param("hsvit_c4a8", marks=SLOW)]

@@ -10,7 +10,7 @@ from keras import layers
 
 import hsvit_keras
 from tests.models.running import images
-from tests.models.small import each_kind, small_model
+from tests.models.small import a_few, small_model
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
@@ -40,7 +40,7 @@ def cosine(one, other):
     return np.sum(one * other) / (np.linalg.norm(one) * np.linalg.norm(other))
 
 
-@pytest.mark.parametrize("name", list(each_kind()))
+@pytest.mark.parametrize("name", a_few())
 def test_every_family_with_a_free_batch(name):
     model = trained_model(name)
     given = images(model, 5)

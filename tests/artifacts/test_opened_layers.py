@@ -11,6 +11,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from tests.artifacts.running import kernels_of, outputs_of, random_images
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -78,7 +79,7 @@ ATTENTION_KERNELS = [12 * 15] * 4
 
 @pytest.mark.filterwarnings("ignore:the scheme has no entry for")
 @pytest.mark.parametrize("preset", ["float32", "int8"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(["own positions", "nested"], MODELS))
 def test_vision_transformers(name, preset, tmp_path):
     make, opaque = MODELS[name]
     model = make()
@@ -110,7 +111,7 @@ EINSUM = {
 }
 
 
-@pytest.mark.parametrize("form", EINSUM)
+@pytest.mark.parametrize("form", slow_but(["heads", "joined", "any rank"], EINSUM))
 def test_einsum_dense_computes_with_integers(form):
     equation, shape, output_shape, bias_axes = EINSUM[form]
     x = image = keras.Input((4, 4, 3))

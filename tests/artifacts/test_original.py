@@ -17,6 +17,7 @@ from hsvit_keras.artifacts import comparison
 from hsvit_keras.layers.model_description import describe
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -60,7 +61,7 @@ def answers(model, samples):
     return np.asarray(model(samples.inputs)).argmax(-1)
 
 
-@pytest.mark.parametrize("kind", ["tflite", "onnx"])
+@pytest.mark.parametrize("kind", slow_but(["tflite"], ["tflite", "onnx"]))
 @pytest.mark.parametrize("given", ["real samples", "no samples"])
 def test_black_images_are_no_calibration(kind, given, trained, real, tmp_path):
     options = {"preset": "int8", "calibration": BLACK}
@@ -134,7 +135,7 @@ def test_a_common_offset_of_logits_hides_nothing(given, tmp_path):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("given", slow_but([False], [True, False]))
 def test_an_offset_of_numbers_hides_nothing(count, given, tmp_path):
     """A cosine of 0.9999, and nothing left of what the model says of the samples."""
     keras.utils.set_random_seed(0)
@@ -159,7 +160,7 @@ def test_an_offset_of_numbers_hides_nothing(count, given, tmp_path):
         (4, "multi_label_classification", "label_agreement"),
     ],
 )
-@pytest.mark.parametrize("kind", ["tflite", "onnx"])
+@pytest.mark.parametrize("kind", slow_but(["tflite"], ["tflite", "onnx"]))
 def test_sigmoids(count, task, agreement, kind, tmp_path):
     keras.utils.set_random_seed(0)
     rng = np.random.default_rng(0)

@@ -383,6 +383,7 @@ def test_interrupted_while_it_compares(stranger, tmp_path, monkeypatch):
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [32, pytest.param(64, marks=SLOW)])
 @pytest.mark.parametrize(
     "name", ["hsvit_c2a2", pytest.param("hsvit_c3a4", marks=SLOW), pytest.param("hsvit_c4a8", marks=SLOW)]

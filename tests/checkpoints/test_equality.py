@@ -139,7 +139,16 @@ def test_all_fixtures_are_found():
     assert len(FIXTURES) == 49
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+def fixtures_of_families():
+    """All fixtures, on JAX all but the first of each family as slow ones."""
+    covered = set()
+    for name in FIXTURES:
+        family = next(family for family in FAMILIES if re.fullmatch(family, architecture(name)))
+        yield pytest.param(name, marks=pytest.mark.slow_on_jax if family in covered else ())
+        covered.add(family)
+
+
+@pytest.mark.parametrize("name", list(fixtures_of_families()))
 def test_answers_and_values_on_the_way(name):
     fixture, weights, model = imported(name)
     (modules,) = [table for family, table in FAMILIES.items() if re.fullmatch(family, architecture(name))]

@@ -6,7 +6,7 @@ import pytest
 from keras import layers
 
 import hsvit_keras
-from tests.models.small import each_kind, small_model
+from tests.models.small import a_few, small_model
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.normal(size=(4, 12, 12, 3)).astype("float32")
@@ -50,6 +50,7 @@ FOLDED = {
 }
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize(
     "settings", [{}, {"scale": False}, {"center": False}], ids=["", "no gain", "no offset"]
 )
@@ -150,7 +151,7 @@ def test_the_original_is_not_modified():
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", list(each_kind()))
+@pytest.mark.parametrize("name", a_few())
 def test_every_model(name):
     model = with_random_statistics(small_model(name))
     images = RNG.normal(size=(2, *model.input_shape[1:])).astype("float32")

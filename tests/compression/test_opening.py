@@ -77,6 +77,7 @@ ATTENTION = {
 }
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("wiring", WIRINGS)
 @pytest.mark.parametrize("kind", ATTENTION)
 def test_attention(kind, wiring):
@@ -159,6 +160,7 @@ KEPT = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.filterwarnings("ignore:.*with a mask attached")  # the mask of the outer model ends there
 @pytest.mark.parametrize("case", KEPT)
 def test_what_is_kept(case):
@@ -255,6 +257,7 @@ COPIED = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("form", COPIED)
 def test_other_patches_are_copied_by_a_convolution(form):
     model = patches(COPIED[form])
@@ -268,6 +271,7 @@ def test_other_patches_are_copied_by_a_convolution(form):
     assert len(opened.trainable_weights) == len(model.trainable_weights)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "arguments",
     [{"strides": 2}, {"padding": "same", "size": 5}, {"strides": 1, "dilation_rate": 2}, {"size": (3, 2)}],
@@ -306,6 +310,7 @@ def inside_another():
     return keras.Model(image, layers.Softmax(name="softmax")(vision_transformer()(image)), name="outer")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("make", "prefix"), [(vision_transformer, ""), (inside_another, "vit/")])
 def test_quantization_sees_the_projections(make, prefix):
     quantized = hsvit_keras.quantize_aware(make())
@@ -331,6 +336,7 @@ def test_skip_of_what_is_opened():
         hsvit_keras.quantize_aware(model, skip=["attention2"])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("make", "prefix"), [(vision_transformer, ""), (inside_another, "vit/")])
 def test_slimming_removes_heads(make, prefix):
     model = make()
@@ -350,6 +356,7 @@ def test_slimming_removes_heads(make, prefix):
     assert model.count_params() - slimmed.count_params() == 4 * 16 * 8 + 3 * 8
 
 
+@pytest.mark.once
 def test_slimming_of_narrow_values():
     model = with_biases(self_attention(layers.MultiHeadAttention(3, 4, **NARROW, name="mha")))
     slimmed = hsvit_keras.slim(model, heads={"mha": [2]})

@@ -255,6 +255,7 @@ def test_one_threshold_over_all_layers():
     assert found["convolution"] != pytest.approx(0.5, abs=0.05)  # scores are relative to the layer
 
 
+@pytest.mark.slow_on_jax
 def test_with_quantization():
     model = hsvit_keras.quantize_aware(classifier())
     hsvit_keras.calibrate(model, [IMAGES])

@@ -17,7 +17,8 @@ from hsvit_keras.compression.quantized_layers import (
 from hsvit_keras.compression.ranges import ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
 from tests.models.running import ON_JAX, outputs, without_tracing
-from tests.models.small import each_kind, grown_model, small_model
+from tests.models.small import a_few, grown_model, small_model
+from tests.parameters import slow_but
 
 
 def images(model, count=8, seed=0):
@@ -186,7 +187,7 @@ KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", list(each_kind()))
+@pytest.mark.parametrize("name", a_few())
 def test_every_family(name):
     model = grown_model(name)
     given = images(model, 16)
@@ -203,7 +204,8 @@ def test_every_family(name):
     assert [type(layer) for layer in restored.layers] == [type(layer) for layer in folded.layers]
 
 
-@pytest.mark.parametrize("name", ["hsvit_tiny"] if ON_JAX else ["cct", "deit_base_distilled", "hsvit_tiny"])
+@pytest.mark.slow_on_jax
+@pytest.mark.parametrize("name", slow_but(["hsvit_tiny"], ["cct", "deit_base_distilled", "hsvit_tiny"]))
 def test_training_and_saving(name, tmp_path):
     """Training updates all weights and ranges, and a loaded model has the same outputs."""
     model = grown_model(name)

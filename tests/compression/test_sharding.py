@@ -24,6 +24,7 @@ def joined_outputs(parts, head, pictures):
     return outputs(head, np.concatenate([outputs(part, pictures) for part in parts], axis=1))
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("stem", ["shared", "split"])
 @pytest.mark.parametrize("num_shards", [1, 3, 4])
 def test_all_parts_together_equal_the_model(num_shards, stem):
@@ -102,6 +103,7 @@ def test_parts_are_saved_and_loaded(tmp_path):
     )
 
 
+@pytest.mark.slow_on_jax
 def test_parts_can_be_quantized():
     parts, _ = shard(shared_hsvit(), 2)
     pictures = images(parts[0])

@@ -70,7 +70,12 @@ def test_folding_and_slimming_in_any_order():
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    ("name", "preset"), [("deit_base", "float32"), ("hsvit_c2a2", "float32"), ("hsvit_c2a2", "dynamic")]
+    "name, preset",
+    [
+        ("deit_base", "float32"),
+        ("hsvit_c2a2", "float32"),
+        pytest.param("hsvit_c2a2", "dynamic", marks=pytest.mark.slow),
+    ],
 )
 def test_converts(name, preset):
     """To a smaller file that is fully delegated and has the outputs of the model."""
@@ -91,6 +96,7 @@ def test_converts(name, preset):
     np.testing.assert_allclose(result, expected, atol=tolerance * np.abs(expected).max())
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_group_dropout_adds_no_ops_to_the_file():
     from hsvit_keras.artifacts.lowering import lower

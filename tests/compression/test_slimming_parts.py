@@ -213,6 +213,7 @@ FOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", FOUND)
 def test_parts_of_graphs(name):
     shape, build, expected = FOUND[name]

@@ -346,6 +346,7 @@ def process(*arguments, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_command_on_jax(tiny_models, tmp_path):
     pytest.importorskip("jax")
@@ -364,6 +365,7 @@ def test_command_on_jax(tiny_models, tmp_path):
     assert report["pairs"][0]["agreement"]["max_abs_diff"] < 1e-4
 
 
+@pytest.mark.slow
 def test_command_on_the_output_of_official_tools(tmp_path):
     output = tmp_path / "R.json"
     run = process(

@@ -22,11 +22,12 @@ from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import tflite_file
 from tests.command_line.in_process import call
 from tests.export import hsvits
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
 
-@pytest.mark.parametrize("preset", ["float32", "int8"])
+@pytest.mark.parametrize("preset", slow_but(["float32"], ["float32", "int8"]))
 def test_each_signature_computes_with_its_groups(preset, tmp_path):
     model = hsvits.small()
     report = elastic_file.write(hsvits.request(model, preset), [1, 3], tmp_path / "m.tflite")
@@ -88,6 +89,7 @@ def test_errors(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_model_in_half_precision(tmp_path):
     keras.utils.set_random_seed(0)
     model = hsvit_keras.create_model("hsvit_tiny", **hsvits.ARGUMENTS, dtype="mixed_bfloat16")

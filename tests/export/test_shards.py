@@ -18,6 +18,7 @@ from hsvit_keras.artifacts import PRESETS
 from hsvit_runtime.errors import InputError
 from tests.command_line.in_process import call
 from tests.export import hsvits
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -44,8 +45,12 @@ def join_by_manifest(folder, image):
     return run(folder / manifest["head"]["file"], mean)
 
 
-@pytest.mark.parametrize(("stem", "preset"), [("split", "float32"), *(("shared", name) for name in PRESETS)])
-def test_every_preset(stem, preset, tmp_path):
+FORMS = [("split", "float32"), *(("shared", name) for name in PRESETS)]
+
+
+@pytest.mark.parametrize("form", slow_but([("shared", "dynamic")], FORMS), ids="-".join)
+def test_every_preset(form, tmp_path):
+    stem, preset = form
     model = hsvits.small(stem)
     manifest = shard_files.write(hsvits.request(model, preset), 2, tmp_path)
     assert manifest == json.loads((tmp_path / "manifest.json").read_text())

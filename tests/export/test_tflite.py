@@ -18,6 +18,7 @@ if keras.backend.backend() != "tensorflow":
 import hsvit_keras
 from data_sets import load_dataset, sample_images
 from export import onnx, tflite
+from hsvit_keras.artifacts import comparison
 from hsvit_runtime.errors import InputError, MissingFileError
 from tests.command_line.in_process import call
 from tests.export import hsvits
@@ -233,13 +234,22 @@ def test_command_on_another_backend(model, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("when", ["early", "late"])
-def test_interrupted_conversion_leaves_nothing(model, tmp_path, when):
-    process = subprocess.Popen(command(model=model, output=tmp_path / "m.tflite", samples=300))
+def test_interrupted_conversion_leaves_nothing(model, tmp_path):
+    process = subprocess.Popen(command(model=model, output=tmp_path / "m.tflite"))
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
-    time.sleep(0 if when == "early" else 1.5)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_comparison_leaves_nothing(model, tmp_path, monkeypatch):
+    def interrupted(*_):
+        assert list(tmp_path.iterdir()) != []  # the place was found to be writable
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparison, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export(model, tmp_path / "m.tflite")
     assert list(tmp_path.iterdir()) == []

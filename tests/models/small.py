@@ -93,6 +93,12 @@ def each_kind():
         yield _parameter(name, is_slow=name not in fast)
 
 
+def a_few():
+    """`MODELS` for a test that converts: plain, in groups, convolutional, of images; the others are slow."""
+    fast = ("ccl", "deit_base", "fnet2d", "hsvit_c2a2", "unet_tiny")
+    return [_parameter(name, is_slow=name not in fast) for name in MODELS]
+
+
 def _kind(name):
     """What a model has of its class and of its attention."""
     variant = registry._VARIANTS[name]

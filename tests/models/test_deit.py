@@ -10,6 +10,7 @@ import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
 from tests.models.running import numpy
+from tests.parameters import slow_but
 
 ROWS = reference.load("param_counts")["deit"]["rows"]
 NAMES = {
@@ -35,7 +36,7 @@ def images(seed=0):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
+@pytest.mark.parametrize("row", slow_but(ROWS[:2], ROWS), ids=name_of)
 def test_parameters_of_the_papers(row):
     assert trainable(name_of(row)) == row["trainable"]
     assert trainable(f"{name_of(row)}_distilled") == row["trainable_distilled"]

@@ -12,9 +12,10 @@ import pytest
 
 import hsvit_keras
 from tests.models.running import ON_JAX, images, outputs
-from tests.models.small import each_argument, small_model
+from tests.models.small import each_argument, each_kind, small_model
 
 NAMES = list(each_argument())
+FEW = list(each_kind())
 QUICK = [p.values[0] for p in NAMES if "slow" not in [mark.name for mark in p.marks]]
 
 
@@ -43,7 +44,7 @@ def test_outputs_are_finite_and_those_of_each_image_alone(name):
     np.testing.assert_allclose(alone, together[:2], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FEW)
 def test_every_weight_learns(name):
     model, given, _ = built(name)
     with weights_kept(model):
@@ -74,7 +75,7 @@ def test_config_holds_every_argument(name):
     assert [weight.shape for weight in copy.weights] == [weight.shape for weight in model.weights]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FEW)
 def test_clone(name):
     model, given, expected = built(name)
     copy = keras.models.clone_model(model)
@@ -83,7 +84,7 @@ def test_clone(name):
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FEW)
 def test_half_precision(name, policy):
     model, given, expected = built(name)
     low = small_model(name, dtype=policy)
@@ -117,6 +118,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_saved_models_load_in_a_fresh_process(tmp_path):
     """`import hsvit_keras` is enough: no custom_objects. On JAX weights stand for outputs, see `outputs`.
 

@@ -9,6 +9,7 @@ from hsvit_keras.layers.model_description import describe, description_of
 from hsvit_keras.models import registry
 from tests.models.running import images, outputs
 from tests.models.small import NUM_CLASSES, grown_model, small_model
+from tests.parameters import slow_but
 
 # For each model: its features, each with the layer of the model with head that has its values, and its shape.
 POOLED = {"pooled": ("head_norm", (16,))}
@@ -97,13 +98,16 @@ FEATURES = {
 }
 
 
+QUICK = ["deit_base_distilled", "dhvt_s_domainnet", "hsvit_c3a4", "unet_tiny"]
+
+
 def test_every_family_is_here():
     classes = {registry._VARIANTS[name].model_class for name in FEATURES}
     assert classes == {variant.model_class for variant in registry._VARIANTS.values()}
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("name", slow_but(QUICK, FEATURES))
 def test_features_are_tensors_of_the_model_with_head(name, tmp_path):
     model, backbone = small_model(name), small_model(name, head=None)
     inside = {feature: layer for feature, (layer, _) in FEATURES[name].items()}
@@ -130,7 +134,8 @@ def test_features_are_tensors_of_the_model_with_head(name, tmp_path):
     keras.tree.map_structure(np.testing.assert_array_equal, outputs(loaded, given), features)
 
 
-@pytest.mark.parametrize("name", ["deit_base_distilled", "hsvit_c3a4", "unet_tiny"])
+@pytest.mark.slow_on_jax
+@pytest.mark.parametrize("name", slow_but(["hsvit_c3a4"], ["deit_base_distilled", "hsvit_c3a4", "unet_tiny"]))
 def test_passes_keep_the_names(name, tmp_path):
     backbone = grown_model(name, head=None, mean=0.5, std=0.25, data_set="digits")
     given = np.random.default_rng(0).uniform(0, 255, (2, *backbone.input_shape[1:])).astype("float32")

@@ -10,6 +10,7 @@ import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
 from tests.models.running import numpy
+from tests.parameters import slow_but
 
 ROWS = reference.load("param_counts")["hvt"]["rows"]
 # the model of a row, and what it is given besides its number of classes
@@ -58,10 +59,11 @@ def lengths(model):
     return [model.get_layer(name).output.shape[1] for name in names]
 
 
+REPRODUCED = [row for row in ROWS if row["reproduced"] != "no"]
+
+
 @pytest.mark.once
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row["reproduced"] != "no"], ids=lambda row: row["model"]
-)
+@pytest.mark.parametrize("row", slow_but(REPRODUCED[:4], REPRODUCED), ids=lambda row: row["model"])
 def test_parameters_of_the_paper(row):
     name, arguments = NAMES[row["model"]]
     assert trainable(name, num_classes=classes_of(row), **arguments) == row["trainable"]

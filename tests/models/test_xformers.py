@@ -102,6 +102,7 @@ COMPANY = {
 }
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("name", COMPANY)
 def test_an_image_answers_as_in_any_company(name):
     """Whatever the size of its batch, its place in it, and the other images, extreme ones too."""
@@ -115,6 +116,7 @@ def test_an_image_answers_as_in_any_company(name):
     np.testing.assert_allclose(outputs(model, images[:2]), alone[:2], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("name", COMPANY)
 def test_the_authors_form_depends_on_the_company(name):
     arguments = dict(COMPANY[name])

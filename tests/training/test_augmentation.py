@@ -47,6 +47,7 @@ LAYERS = [
 ]
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("name, arguments", LAYERS)
 def test_a_layer_draws_from_the_generator_alone(name, arguments):
     images, labels = batch()
@@ -116,6 +117,7 @@ def test_layers_are_applied_in_the_order_of_the_table():
     assert black_right[:, :, :2].mean() > 50
 
 
+@pytest.mark.slow_on_jax
 def test_threads_do_not_disturb_each_other():
     images, labels = batch()
     table = [("RandomFlip", {}), ("RandomRotation", {"factor": 0.1})]
@@ -154,6 +156,7 @@ def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
         np.testing.assert_array_equal(one[1], other[1])
 
 
+@pytest.mark.slow_on_jax
 def test_the_global_random_state_of_keras_plays_no_part():
     images, labels = batch()
     table = [("RandomErasing", {}), ("CutMix", {})]

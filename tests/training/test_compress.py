@@ -64,6 +64,7 @@ def outputs(path):
     return model.predict_on_batch(np.random.default_rng(0).normal(size=(4, 8, 8, 1)).astype("float32"))
 
 
+@pytest.mark.slow
 def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
     folder, rows = done
     assert {path.name for path in folder.iterdir()} == {

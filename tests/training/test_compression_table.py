@@ -55,6 +55,7 @@ def test_size_and_arithmetic_of_a_float_model(values, data):
     assert row["sparsity"] == 0
 
 
+@pytest.mark.once
 def test_rounded_kernels_count_a_byte_and_zip_as_integers(values, data):
     model = network()
     kernel, bias = model.get_layer("hidden").get_weights()

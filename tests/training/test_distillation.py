@@ -214,6 +214,7 @@ def test_the_student_sees_each_batch_once(images, labels):
     np.testing.assert_allclose(student.get_layer("norm").moving_mean, 0.01 * mean, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_student_learns_to_decide_as_its_teacher(images):
     """Labels are all wrong and do not count with alpha 1."""
     teacher, student = network(8), keras.Sequential([keras.Input((4,)), layers.Dense(CLASSES)])
@@ -225,6 +226,7 @@ def test_a_student_learns_to_decide_as_its_teacher(images):
     assert agreement >= 31 / 32  # both are linear
 
 
+@pytest.mark.slow
 def test_a_student_in_half_precision_learns_from_a_teacher_in_full_compiled_by_xla(images, labels):
     student, teacher = network(dtype="mixed_bfloat16"), network(8)
     distiller = Distiller(student, teacher, features=[("norm", "norm")])

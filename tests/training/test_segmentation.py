@@ -46,6 +46,7 @@ def mean_iou(path):
     return np.mean(ratios)
 
 
+@pytest.mark.slow
 def test_the_run_records_the_metric_of_its_task(run):
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert {"loss", "mean_iou", "val_loss", "val_mean_iou"} <= set(rows[0])

@@ -36,6 +36,7 @@ def model_with_an_outlier():
     return model
 
 
+@pytest.mark.slow_on_jax
 def test_the_layer_with_the_outlier_is_the_worst():
     model = model_with_an_outlier()
     images = np.random.default_rng(1).normal(size=(200, 4)).astype("float32")
@@ -68,6 +69,7 @@ def test_the_layer_with_the_outlier_is_the_worst():
     assert lines[1].startswith("all layers") and lines[2].startswith("coarse") and "75.00%" in lines[3]
 
 
+@pytest.mark.slow_on_jax
 def test_the_command(tmp_path, capsys):
     image = keras.Input((8, 8, 1))
     hidden = layers.Dense(12, "relu", name="hidden")(layers.Flatten()(image))

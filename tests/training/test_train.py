@@ -155,6 +155,7 @@ def test_parameters_are_the_trainable_ones(unbroken):
     assert summary["parameters"] == sum(np.size(variable) for variable in variables) - statistics
 
 
+@pytest.mark.slow_on_jax
 def test_the_best_model_has_the_numbers_on_record(unbroken):
     """On the test part from the raw digits, without the pipeline and without Keras' loss and metric."""
     from sklearn.datasets import load_digits
@@ -195,6 +196,7 @@ def test_the_model_carries_its_data(unbroken):
     assert description.input_range == (0, 255)
 
 
+@pytest.mark.slow
 def test_the_papers_way_chooses_on_the_test_part_and_says_so(tmp_path, capsys):
     summary = train(small_config(validation="test", epochs=1), tmp_path)
     said = capsys.readouterr().out
@@ -248,6 +250,7 @@ def test_a_run_does_not_go_on_on_another_backend(unbroken, tmp_path):
         train(small_config(), tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, tmp_path, capsys):
     """Also from another state of all global random generators."""
     with broken_off():
@@ -261,6 +264,7 @@ def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, t
     assert_same_run(unbroken, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_last_words_only_says_them(unbroken, tmp_path):
     for path in unbroken.iterdir():
         if path.is_file() and path.name not in ("summary.json", "curves.png", "samples.png", "said"):
@@ -499,6 +503,7 @@ def taught_by(run, **changes):
     )
 
 
+@pytest.mark.slow
 def test_a_run_learns_from_a_teacher(unbroken, tmp_path, capsys):
     train(taught_by(unbroken, epochs=1), tmp_path)
     assert f"taught by {unbroken / 'best.keras'}" in capsys.readouterr().out

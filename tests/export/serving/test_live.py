@@ -13,7 +13,7 @@ from export import serve
 from tests.command_line.in_process import call
 from tests.export.serving.server import Server, descendants, running, until
 
-pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
+pytestmark = [pytest.mark.tensorflow, pytest.mark.once, pytest.mark.slow]
 ALL_GROUPS = [0, 1, 2, 3]
 
 

@@ -83,6 +83,7 @@ def without_picture(monkeypatch):
     monkeypatch.setattr(searching.plots, "draw", lambda *_: None)
 
 
+@pytest.mark.slow
 def test_a_search_leaves_its_files(tmp_path, by_formula, capsys):
     config = small_config()
     config.permutation.candidates = 2

@@ -57,6 +57,7 @@ def test_what_was_trained_is_known_without_workers(tmp_path, monkeypatch):
         assert trials([config(3)] * 2) == [{"val_accuracy": 0.5}] * 2
 
 
+@pytest.mark.slow
 def test_what_ends_a_search_is_named(tmp_path):
     with Trials(tmp_path, data_dir="/nowhere", train=trainers.failing) as trials:
         with pytest.raises(FileNotFoundError, match=r"^there is no folder /nowhere$"):
