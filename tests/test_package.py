@@ -43,6 +43,7 @@ print(keras.backend.backend(), sys.modules["tensorflow"])
     assert run(code, "jax").split() == ["jax", "None"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", slow_but(["tensorflow"], ["tensorflow", "jax"]))
 def test_import_is_light(backend):
     """Nothing beyond what `import keras` loads but our own modules."""

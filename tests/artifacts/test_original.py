@@ -211,7 +211,7 @@ def pair(as_dict=False):
 LEFT, RIGHT = (np.random.default_rng(0).normal(size=(40, n)).astype("float32") for n in (4, 6))
 
 
-@pytest.mark.parametrize("kind", ["tflite", "onnx"])
+@pytest.mark.parametrize("kind", slow_but(["tflite"], ["tflite", "onnx"]))
 @pytest.mark.parametrize(
     ("as_dict", "inputs"),
     [

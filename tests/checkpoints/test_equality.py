@@ -140,11 +140,11 @@ def test_all_fixtures_are_found():
 
 
 def fixtures_of_families():
-    """All fixtures, on JAX all but the first of each family as slow ones."""
+    """All fixtures; slow are all but the first of each family."""
     covered = set()
     for name in FIXTURES:
         family = next(family for family in FAMILIES if re.fullmatch(family, architecture(name)))
-        yield pytest.param(name, marks=pytest.mark.slow_on_jax if family in covered else ())
+        yield pytest.param(name, marks=pytest.mark.slow if family in covered else ())
         covered.add(family)
 
 

@@ -10,9 +10,8 @@ import pytest
 import hsvit_keras
 from hsvit_keras.compression.masks import pattern_of
 from tests.compression import pruning_cases as cases
-from tests.parameters import slow_but
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def values(schedule):
     return np.array([schedule(step) for step in range(cases.STEPS)], dtype=float)
 
 
-@pytest.mark.parametrize("number", slow_but([0], range(len(cases.CONSTANT))))
+@pytest.mark.parametrize("number", range(len(cases.CONSTANT)))
 def test_constant_sparsity(number, oracle):
     ours = values(hsvit_keras.ConstantSparsity(*cases.CONSTANT[number]))
     np.testing.assert_array_equal(ours[:, 0], oracle[f"constant_{number}"][:, 0])

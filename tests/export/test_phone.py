@@ -269,7 +269,9 @@ def test_nothing_was_finished(stand_in, tmp_path):
         ),
         ({"log": ["progress 2 4"], "running": False}, 60, ".*: the app ended without a result"),
         ({"log": []}, 0.3, "before its first step: the app logged nothing for 0.3 s: is the phone unlocked"),
-        ({"log": ["progress 2 4"]}, 3, "at step 2 of 4: the app logged nothing"),
+        pytest.param(
+            {"log": ["progress 2 4"]}, 3, "at step 2 of 4: the app logged nothing", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_runs_that_are_lost(stand_in, tmp_path, settings, timeout, message):

@@ -234,6 +234,7 @@ def test_command_on_another_backend(model, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_interrupted_conversion_leaves_nothing(model, tmp_path):
     process = subprocess.Popen(command(model=model, output=tmp_path / "m.tflite"))
     deadline = time.monotonic() + 60

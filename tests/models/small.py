@@ -69,16 +69,6 @@ def _one_a_class(names):
 MODELS = _one_a_class(_different()) if keras.backend.backend() == "jax" else _different()
 
 
-def each_argument():
-    """`MODELS` as parameters of a test; slow are those whose every argument others of their class have."""
-    seen = set()
-    for name in sorted(MODELS, key=lambda name: (-len(_small(name)[1]), name)):
-        model_class, arguments = registry._VARIANTS[name].model_class, _small(name)[1]
-        parts = {(model_class, argument, str(value)) for argument, value in arguments.items()}
-        yield _parameter(name, is_slow=parts <= seen)
-        seen |= parts
-
-
 def each_kind():
     """`MODELS` for a test; slow are those whose class and whose attention others have, too."""
     kinds = {name: _kind(name) for name in MODELS}
@@ -95,7 +85,7 @@ def each_kind():
 
 def a_few():
     """`MODELS` for a test that converts: plain, in groups, convolutional, of images; the others are slow."""
-    fast = ("ccl", "deit_base", "fnet2d", "hsvit_c2a2", "unet_tiny")
+    fast = ("deit_base", "fnet2d", "hsvit_c2a2", "unet_tiny")
     return [_parameter(name, is_slow=name not in fast) for name in MODELS]
 
 

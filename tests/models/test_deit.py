@@ -42,6 +42,7 @@ def test_parameters_of_the_papers(row):
     assert trainable(f"{name_of(row)}_distilled") == row["trainable_distilled"]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_settings_of_the_papers(row):

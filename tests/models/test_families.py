@@ -12,11 +12,9 @@ import pytest
 
 import hsvit_keras
 from tests.models.running import ON_JAX, images, outputs
-from tests.models.small import each_argument, each_kind, small_model
+from tests.models.small import MODELS, each_kind, small_model
 
-NAMES = list(each_argument())
-FEW = list(each_kind())
-QUICK = [p.values[0] for p in NAMES if "slow" not in [mark.name for mark in p.marks]]
+NAMES = list(each_kind())
 
 
 @functools.cache
@@ -44,7 +42,8 @@ def test_outputs_are_finite_and_those_of_each_image_alone(name):
     np.testing.assert_allclose(alone, together[:2], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.slow_on_jax
+@pytest.mark.parametrize("name", NAMES)
 def test_every_weight_learns(name):
     model, given, _ = built(name)
     with weights_kept(model):
@@ -75,7 +74,8 @@ def test_config_holds_every_argument(name):
     assert [weight.shape for weight in copy.weights] == [weight.shape for weight in model.weights]
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.once
+@pytest.mark.parametrize("name", NAMES)
 def test_clone(name):
     model, given, expected = built(name)
     copy = keras.models.clone_model(model)
@@ -83,8 +83,9 @@ def test_clone(name):
     np.testing.assert_array_equal(outputs(copy, given), expected)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", NAMES)
 def test_half_precision(name, policy):
     model, given, expected = built(name)
     low = small_model(name, dtype=policy)
@@ -125,7 +126,7 @@ def test_saved_models_load_in_a_fresh_process(tmp_path):
     Models whose class and layers others have, too, are left out.
     """
     names, saved_classes = [], set()
-    for name in QUICK:
+    for name in MODELS:
         model, given, _ = built(name)
         classes = {type(model), *map(type, model.layers)}
         if classes <= saved_classes:

@@ -75,6 +75,7 @@ def test_average_pooling_has_the_parameters_of_max_pooling():
 
 
 @pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if "hyper" in row], ids=lambda row: row["model"])
 def test_settings_of_the_paper(row):
     hyper, (name, arguments) = row["hyper"], NAMES[row["model"]]

@@ -51,6 +51,7 @@ def test_every_variant_stands_in_the_table_of_its_class(model_class):
     assert listed in (variants, set())
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1].split()[0]}")
 def test_row(row):
     name, image, classes, parameters, macs = row

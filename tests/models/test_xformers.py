@@ -72,6 +72,7 @@ def test_counts_on_cifar10(name, row):
     assert counted == row["torchsummary"]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize(("name", "row"), rows(TINY_IMAGENET), ids=[name for name, _ in rows(TINY_IMAGENET)])
 def test_counts_on_tiny_imagenet(name, row):

@@ -117,7 +117,7 @@ def test_layers_are_applied_in_the_order_of_the_table():
     assert black_right[:, :, :2].mean() > 50
 
 
-@pytest.mark.slow_on_jax
+@pytest.mark.slow
 def test_threads_do_not_disturb_each_other():
     images, labels = batch()
     table = [("RandomFlip", {}), ("RandomRotation", {"factor": 0.1})]

@@ -84,6 +84,7 @@ def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_each_row_tells_what_its_step_did(done):
     original, slimmed, pruned, quantized = done[1]
@@ -98,6 +99,7 @@ def test_each_row_tells_what_its_step_did(done):
     assert quantized["multiply_adds"] == pruned["multiply_adds"]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_the_result_is_a_plain_quantized_model(done):
     folder, rows = done
@@ -134,6 +136,7 @@ def test_a_chain_that_was_killed_goes_on_after_the_last_epoch_to_the_same_end(ru
     np.testing.assert_array_equal(outputs(tmp_path / "small.keras"), outputs(unbroken))
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_a_finished_chain_does_nothing_again_and_another_one_is_refused(run, done, monkeypatch):
     folder, rows = done

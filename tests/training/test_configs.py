@@ -16,6 +16,7 @@ from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
 from tests.command_line.in_process import call
+from tests.parameters import slow_but
 from training import train
 from training.configs import digits
 from training.fitting.augmentation import Augmentation
@@ -47,7 +48,7 @@ def names(count):
     return tuple(map(str, range(count)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_but(["digits", "hsvit_cifar10", "pit_imagenet"], NAMES))
 def test_a_recipe_is_complete_and_names_known_things(name):
     values = recipe.plain(load(name))
     assert values["data"] in DATASETS

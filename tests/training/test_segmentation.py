@@ -58,12 +58,14 @@ def test_the_run_records_the_metric_of_its_task(run):
     assert summary["test"]["loss"] < np.log(11)
 
 
+@pytest.mark.slow
 def test_the_model_says_what_it_is_for(run):
     description = description_of(keras.models.load_model(run / "best.keras"))
     assert (description.task, description.data_set) == ("segmentation", "digits_segmentation")
     assert description.class_names == ("background", *"0123456789")
 
 
+@pytest.mark.slow
 def test_compression_measures_the_same_metric(run):
     report = json.loads((run / "small.compress.json").read_text())
     original, quantized = report["steps"]

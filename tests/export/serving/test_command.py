@@ -20,6 +20,7 @@ from tests.export.serving.server import Server, descendants, running, until
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 
 
+@pytest.mark.slow
 def test_without_ray(sharded, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "export.serving.engine", raising=False)
