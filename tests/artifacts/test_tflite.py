@@ -21,6 +21,7 @@ from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
 from tests.artifacts.conftest import DIGITS
 from tests.artifacts.running import outputs_of, random_images
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -73,7 +74,7 @@ def test_a_file_of_keras_is_taken_by_its_path(classifier, tmp_path):
     assert report["description"]["class_names"] == list(DIGITS)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", slow_but(["dynamic", "int8"], PRESETS))
 def test_presets(classifier, quantized, digits, tmp_path, preset):
     """Each computes what Keras does: the int8 one what the model with its ranges does."""
     model = quantized if preset == "int8" else classifier

@@ -105,6 +105,7 @@ def test_help():
     assert "error" not in result.stderr
 
 
+@pytest.mark.slow
 def test_keras_starts_without_a_word():
     code = """
 def main(_):

@@ -11,6 +11,7 @@ from hsvit_keras import shard, slim
 from tests.compression.test_slimming import with_random_weights
 from tests.models.running import ON_JAX, images, outputs, without_tracing
 from tests.models.small import small_model
+from tests.parameters import slow_but
 
 
 def hsvit(stem="shared"):
@@ -26,7 +27,7 @@ def joined_outputs(parts, head, pictures):
 
 @pytest.mark.slow_on_jax
 @pytest.mark.parametrize("stem", ["shared", "split"])
-@pytest.mark.parametrize("num_shards", [1, 3, 4])
+@pytest.mark.parametrize("num_shards", slow_but([4], [1, 3, 4]))
 def test_all_parts_together_equal_the_model(num_shards, stem):
     model = shared_hsvit(stem)
     parts, head = shard(model, num_shards)

@@ -84,8 +84,8 @@ def each_kind():
 
 
 def a_few():
-    """`MODELS` for a test that converts: plain, in groups, convolutional, of images; the others are slow."""
-    fast = ("deit_base", "fnet2d", "hsvit_c2a2", "unet_tiny")
+    """`MODELS` for a test that converts: plain, in groups, without attention; the others are slow."""
+    fast = ("deit_base", "fnet2d", "hsvit_c2a2")
     return [_parameter(name, is_slow=name not in fast) for name in MODELS]
 
 

@@ -33,6 +33,7 @@ def weights_kept(model):
     model.set_weights(weights)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_are_finite_and_those_of_each_image_alone(name):
     model, given, together = built(name)

@@ -62,6 +62,7 @@ def as_in_the_paper(name):
     return {"embedding_stride": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize(("name", "row"), rows(CIFAR), ids=[name for name, _ in rows(CIFAR)])
 def test_counts_on_cifar10(name, row):

@@ -19,7 +19,7 @@ from export.serving.service import Service
 from export.serving.uploads import MAX_BYTES
 from tests.export.serving.local_nodes import LocalNode
 
-pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
+pytestmark = [pytest.mark.tensorflow, pytest.mark.once, pytest.mark.slow]
 DEADLINE = 5.0
 PIXELS = np.random.default_rng(0).integers(0, 256, (16, 16, 1), "uint8")
 
