@@ -85,7 +85,7 @@ test: setup
 # Kills and resumes of whole runs, every damaged bit of a file, all variants of a family.
 test-slow: setup
 	$(ON_TENSORFLOW) -m slow tests
-	$(ON_JAX) -m "slow and not tensorflow and not once" $(COMPUTING)
+	$(ON_JAX) -m "slow_on_jax and not tensorflow and not once" $(COMPUTING)
 
 lint: setup
 	$(IN_VENV) -m ruff check

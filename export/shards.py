@@ -35,7 +35,7 @@ def main(_):
     if len(counts) == 1:
         manifest = shard_files.write(request, counts[0], folder)
         print(f"wrote {folder / 'manifest.json'}: {_summary(manifest)}")
-        print(summary.parity(manifest))
+        print("\n".join(summary.parity(manifest)))
         return
     manifests = {}
     for count in counts:

@@ -25,11 +25,16 @@ def lines(output, report):
 
 
 def parity(report):
-    """The lines that tell how near the outputs are to Keras', and to those of the model handed in."""
-    return [
-        _nearness(report, "parity", "Keras"),
-        _nearness(report, "parity_with_original", "the original"),
-    ]
+    """The lines that tell how near the outputs are to Keras', and to those of the model handed in.
+
+    Args:
+        report: dict of `hsvit_keras.to_tflite`, or the manifest of shards, which has the first alone.
+
+    Returns:
+        list of str.
+    """
+    others = {"parity": "Keras", "parity_with_original": "the original"}
+    return [_nearness(report, key, other) for key, other in others.items() if key in report]
 
 
 def _nearness(report, key, other):

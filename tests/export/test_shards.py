@@ -69,6 +69,20 @@ def test_every_preset(form, tmp_path):
     assert np.corrcoef(outputs.ravel(), expected.ravel())[0, 1] > 0.99
 
 
+def test_one_number_of_shards_makes_a_manifest(tmp_path, capsys):
+    path = tmp_path / "model.keras"
+    hsvits.small("split").save(path)
+    call(
+        shards, f"--model={path}", f"--output={tmp_path}", "--num_shards=3", "--preset=float32",
+        "--samples=4",
+    )  # fmt: skip
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert len(manifest["shards"]) == 3
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"wrote {tmp_path / 'manifest.json'}: 3 shard(s) of 3 groups, float32")
+    assert second.startswith("  outputs against Keras on 4 samples of digits: largest difference ")
+
+
 @pytest.mark.slow
 def test_several_numbers_of_shards_make_a_table(tmp_path, capsys):
     path = tmp_path / "model.keras"
