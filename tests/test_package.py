@@ -7,7 +7,6 @@ import sys
 import pytest
 
 import hsvit_keras
-from tests.parameters import slow_but
 
 
 def run(code, backend):
@@ -44,7 +43,7 @@ print(keras.backend.backend(), sys.modules["tensorflow"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", slow_but(["tensorflow"], ["tensorflow", "jax"]))
+@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
 def test_import_is_light(backend):
     """Nothing beyond what `import keras` loads but our own modules."""
     code = """

@@ -23,7 +23,6 @@ from tests.artifacts.conftest import DIGITS
 from tests.artifacts.running import random_images
 
 pytestmark = pytest.mark.tensorflow
-SLOW = pytest.mark.slow
 
 
 def names_in(folder):
@@ -35,10 +34,8 @@ def opset_of(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("side", [32, pytest.param(64, marks=SLOW)])
-@pytest.mark.parametrize(
-    "name", ["hsvit_c2a2", pytest.param("hsvit_c3a4", marks=SLOW), pytest.param("hsvit_c4a8", marks=SLOW)]
-)
+@pytest.mark.parametrize("side", [32, 64])
+@pytest.mark.parametrize("name", ["hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8"])
 def test_hsvit_of_its_papers_size(name, side):
     model = hsvit_keras.create_model(name, input_shape=(side, side, 3), num_classes=10)
     images = random_images(model, 8)

@@ -381,14 +381,11 @@ def test_interrupted_while_it_compares(stranger, tmp_path, monkeypatch):
 
 
 # ---- real sizes ------------------------------------------------------------------------------------
-SLOW = pytest.mark.slow
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("side", [32, pytest.param(64, marks=SLOW)])
-@pytest.mark.parametrize(
-    "name", ["hsvit_c2a2", pytest.param("hsvit_c3a4", marks=SLOW), pytest.param("hsvit_c4a8", marks=SLOW)]
-)
+@pytest.mark.parametrize("side", [32, 64])
+@pytest.mark.parametrize("name", ["hsvit_c2a2", "hsvit_c3a4", "hsvit_c4a8"])
 def test_hsvit_of_its_papers_size(name, side):
     """Accelerated whole in each preset; 8 bits a weight, as far as the converter takes them."""
     model = hsvit_keras.create_model(name, input_shape=(side, side, 3), num_classes=10)

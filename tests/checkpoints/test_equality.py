@@ -139,12 +139,15 @@ def test_all_fixtures_are_found():
     assert len(FIXTURES) == 49
 
 
+SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
+
+
 def fixtures_of_families():
     """All fixtures; slow are all but the first of each family."""
     covered = set()
     for name in FIXTURES:
         family = next(family for family in FAMILIES if re.fullmatch(family, architecture(name)))
-        yield pytest.param(name, marks=pytest.mark.slow if family in covered else ())
+        yield pytest.param(name, marks=SLOW if family in covered else ())
         covered.add(family)
 
 

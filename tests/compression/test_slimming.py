@@ -9,7 +9,7 @@ import hsvit_keras
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.layers import performer_attention
 from tests.models import small
-from tests.models.running import ON_JAX, images, outputs
+from tests.models.running import images, outputs
 from tests.models.small import MODELS, small_model
 
 SUMMING_LAYERS = (layers.Dense, layers.EinsumDense, layers.Conv1D, layers.Conv2D)
@@ -104,14 +104,14 @@ def zeroed(model, parts, kept):
 
 
 def families():
-    """The first model with each kind of attention; others are slow, as are on JAX all but one."""
+    """The first model with each kind of attention; others are slow, as are on JAX all but the very first."""
     covered = set()
     for name in MODELS:
         _, arguments = small._small(name)
-        kinds = {(arguments.get("attention"), "rotary" in arguments)}
-        kinds = {()} if ON_JAX else kinds
-        yield pytest.param(name, marks=pytest.mark.slow if kinds <= covered else ())
-        covered |= kinds
+        kind = arguments.get("attention"), "rotary" in arguments
+        marks = [pytest.mark.slow] if kind in covered else []
+        yield pytest.param(name, marks=[*marks, pytest.mark.slow_on_jax] if covered else marks)
+        covered.add(kind)
 
 
 @pytest.mark.parametrize("name", list(families()))

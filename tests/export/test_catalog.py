@@ -17,6 +17,7 @@ from export import catalog
 from export.cataloguing import models_table
 from hsvit_runtime.errors import InputError, MissingFileError
 from tests.command_line.in_process import call
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -26,11 +27,6 @@ ONE_A_CLASS = sorted(
     {registry._VARIANTS[name].model_class: name for name in hsvit_keras.list_models()}.values()
 )
 QUICK = "levil"
-
-
-def slow_but(quick, names):
-    """Names as parameters, all but some of them marked slow."""
-    return [name if name in quick else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def smallest_of_each_class():

@@ -69,13 +69,15 @@ def test_every_preset(form, tmp_path):
     assert np.corrcoef(outputs.ravel(), expected.ravel())[0, 1] > 0.99
 
 
-def test_one_number_of_shards_makes_a_manifest(tmp_path, capsys):
-    path = tmp_path / "model.keras"
+def call_for_split_model(folder, num_shards):
+    path = folder / "model.keras"
     hsvits.small("split").save(path)
-    call(
-        shards, f"--model={path}", f"--output={tmp_path}", "--num_shards=3", "--preset=float32",
-        "--samples=4",
-    )  # fmt: skip
+    options = [f"--num_shards={num_shards}", "--preset=float32", "--samples=4"]
+    call(shards, f"--model={path}", f"--output={folder}", *options)
+
+
+def test_one_number_of_shards_makes_a_manifest(tmp_path, capsys):
+    call_for_split_model(tmp_path, "3")
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert len(manifest["shards"]) == 3
     first, second = capsys.readouterr().out.splitlines()
@@ -85,12 +87,7 @@ def test_one_number_of_shards_makes_a_manifest(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_several_numbers_of_shards_make_a_table(tmp_path, capsys):
-    path = tmp_path / "model.keras"
-    hsvits.small("split").save(path)
-    call(
-        shards, f"--model={path}", f"--output={tmp_path}", "--num_shards=1,3", "--preset=float32",
-        "--samples=4",
-    )  # fmt: skip
+    call_for_split_model(tmp_path, "1,3")
     written = json.loads((tmp_path / "shards.json").read_text())
     rows = written["rows"]
     assert [row["shards"] for row in rows] == [1, 3]

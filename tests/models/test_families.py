@@ -121,6 +121,7 @@ for name in sys.argv[2:]:
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_saved_models_load_in_a_fresh_process(tmp_path):
     """`import hsvit_keras` is enough: no custom_objects. On JAX weights stand for outputs, see `outputs`.
 

@@ -118,6 +118,7 @@ def test_layers_are_applied_in_the_order_of_the_table():
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_threads_do_not_disturb_each_other():
     images, labels = batch()
     table = [("RandomFlip", {}), ("RandomRotation", {"factor": 0.1})]

@@ -65,6 +65,7 @@ def outputs(path):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):
     folder, rows = done
     assert {path.name for path in folder.iterdir()} == {

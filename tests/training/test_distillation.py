@@ -215,6 +215,7 @@ def test_the_student_sees_each_batch_once(images, labels):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_student_learns_to_decide_as_its_teacher(images):
     """Labels are all wrong and do not count with alpha 1."""
     teacher, student = network(8), keras.Sequential([keras.Input((4,)), layers.Dense(CLASSES)])
@@ -227,6 +228,7 @@ def test_a_student_learns_to_decide_as_its_teacher(images):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_student_in_half_precision_learns_from_a_teacher_in_full_compiled_by_xla(images, labels):
     student, teacher = network(dtype="mixed_bfloat16"), network(8)
     distiller = Distiller(student, teacher, features=[("norm", "norm")])

@@ -197,6 +197,7 @@ def test_the_model_carries_its_data(unbroken):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_the_papers_way_chooses_on_the_test_part_and_says_so(tmp_path, capsys):
     summary = train(small_config(validation="test", epochs=1), tmp_path)
     said = capsys.readouterr().out
@@ -251,6 +252,7 @@ def test_a_run_does_not_go_on_on_another_backend(unbroken, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, tmp_path, capsys):
     """Also from another state of all global random generators."""
     with broken_off():
@@ -265,6 +267,7 @@ def test_a_run_that_breaks_off_amid_an_epoch_goes_on_to_the_same_end(unbroken, t
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_run_killed_before_its_last_words_only_says_them(unbroken, tmp_path):
     for path in unbroken.iterdir():
         if path.is_file() and path.name not in ("summary.json", "curves.png", "samples.png", "said"):
@@ -504,6 +507,7 @@ def taught_by(run, **changes):
 
 
 @pytest.mark.slow
+@pytest.mark.slow_on_jax
 def test_a_run_learns_from_a_teacher(unbroken, tmp_path, capsys):
     train(taught_by(unbroken, epochs=1), tmp_path)
     assert f"taught by {unbroken / 'best.keras'}" in capsys.readouterr().out
