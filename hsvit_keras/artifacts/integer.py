@@ -8,26 +8,52 @@ import itertools
 
 import keras
 import numpy as np
-import tensorflow as tf
 from keras import layers
 
+from hsvit_keras.artifacts.integer_layers import (
+    AddedConstant,
+    Barrier,
+    ChannelScaling,
+    ConstantRange,
+    DepthwiseAverage,
+    OpaqueBarrier,
+    SignBarrier,
+)
+from hsvit_keras.compression.folding import gain_and_offset, scale_and_offset
 from hsvit_keras.compression.graph import layers_inside
+from hsvit_keras.compression.integer_parts import FIXED_RANGES, is_fusible
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
-from hsvit_keras.compression.schemes import SCHEMES
+from hsvit_keras.compression.schemes import SCHEMES, kind_of
 from hsvit_keras.layers import ClassToken, SequencePooling, Shift, SoftmaxAttention
 from hsvit_runtime.errors import InputError
 
 _INT8 = SCHEMES["int8"]
-_KERNEL_LAYERS = tuple(
-    stock for stock, quantized in _INT8.integer.items() if issubclass(quantized, RoundedKernel)
+_KERNEL_LAYERS = (
+    *(
+        stock
+        for stock, quantized in _INT8.integer.items()
+        if isinstance(quantized, type) and issubclass(quantized, RoundedKernel)
+    ),
+    layers.Conv1DTranspose,
+    layers.Conv3D,
+    layers.Conv3DTranspose,
 )
 _AVERAGES = (layers.AveragePooling1D, layers.AveragePooling2D)
+# A range behind them does the same: it is that of their inputs, too.
+_LED_BY_A_RANGE_BEHIND = (*_AVERAGES, SoftmaxAttention, layers.Maximum, layers.Minimum)
+# The converter gives them a range of its own.
+_FIXED = (*FIXED_RANGES, keras.activations.softmax, layers.Softmax)
+_RECURRENT = (layers.Bidirectional, layers.GRU, layers.LSTM, layers.SimpleRNN)
 # What is a single operation to the converter: a range in front makes it one of integers.
-_ONE_OPERATION = (*_AVERAGES, SequencePooling, layers.Activation, layers.ReLU, layers.Softmax)
-# A range behind them does the same: softmax has a fixed range, and a pooling that of its output.
-_INTEGER_BY_OUTPUT_RANGE = (*_AVERAGES, SoftmaxAttention)
-_KNOWN = (*_INT8.integer, *_INT8.integer.values(), *_INT8.transparent, *_INT8.floating, ActivationRange)
+_ONE_OPERATION = (
+    *_AVERAGES, SequencePooling, layers.Activation, layers.Concatenate, layers.Maximum, layers.Minimum,
+    layers.PReLU, layers.ReLU, layers.Softmax, layers.UpSampling2D,
+)  # fmt: skip
+_KNOWN = (
+    *_INT8.integer, *_INT8.integer.values(), *_INT8.between, *_INT8.transparent, *_INT8.floating,
+    ActivationRange,
+)  # fmt: skip
 
 
 def check_ranges(model):
@@ -58,121 +84,118 @@ def constant_form(layer, graph):
         offset = np.broadcast_to(np.asarray(layer.offset, "float32"), layer.output.shape[-1:])
         low, high = min(float(offset.min()), 0.0), max(float(offset.max()), 0.0)
         return AddedConstant(offset, low, high, in_front=False, name=layer.name)
+    return _depthwise_form(layer) if _is_between_ranges(layer, graph) else None
+
+
+def _depthwise_form(layer):
+    """A layer that scales or averages each channel as a depthwise convolution, None for any other."""
+    if isinstance(layer, layers.BatchNormalization):
+        return ChannelScaling(*gain_and_offset(layer), name=layer.name)
+    if isinstance(layer, layers.Rescaling | layers.Normalization):
+        return ChannelScaling(*scale_and_offset(layer), name=layer.name)
+    if isinstance(layer, _AVERAGES) and _has_whole_windows(layer):
+        return DepthwiseAverage(layer.pool_size, layer.strides[0], name=layer.name)
     return None
 
 
-def needs_barrier(layer, graph):
-    """Whether the converter would compute a float layer with integers, for the ranges around it."""
-    if isinstance(layer, ActivationRange):
-        return any(
-            isinstance(source, _INTEGER_BY_OUTPUT_RANGE) or _is_range(source, graph)
-            for source in graph.producers(layer)
-        )
-    is_float = isinstance(layer, (*_KERNEL_LAYERS, *_ONE_OPERATION)) and not isinstance(layer, RoundedKernel)
-    return (is_float or _is_opaque(layer)) and any(
-        _is_range(source, graph) for source in graph.producers(layer)
+def _is_between_ranges(layer, graph):
+    """Whether a layer that may compute with integers reads and feeds nothing else."""
+    if kind_of(layer) not in _INT8.between or graph.is_output(layer) or not _is_channelwise(layer):
+        return False
+    readers = graph.consumers(layer)
+    if len(readers) == 1 and is_fusible(readers[0]) and not graph.is_output(readers[0]):
+        readers = graph.consumers(readers[0])
+    return (
+        all(_is_range(source, graph) for source in graph.producers(layer))
+        and bool(readers)
+        and all(isinstance(reader, ActivationRange) for reader in readers)
     )
 
 
+def _is_channelwise(layer):
+    """Whether it is of the last axis that a layer normalizes, and of whole windows that it averages."""
+    rank = len(layer.output.shape)
+    if isinstance(layer, layers.BatchNormalization):
+        return layer.axis in (-1, rank - 1)
+    if isinstance(layer, layers.Normalization | layers.Rescaling):
+        return scale_and_offset(layer) is not None
+    return not isinstance(layer, _AVERAGES) or _has_whole_windows(layer)
+
+
+def _has_whole_windows(pooling):
+    """Whether a pooling can be one convolution: windows end within the edge, and all strides are alike."""
+    if pooling.data_format != "channels_last" or len(set(pooling.strides)) > 1:
+        return False
+    sides = zip(pooling.input.shape[1:-1], pooling.pool_size, pooling.strides, strict=True)
+    return pooling.padding == "valid" or all(
+        side is not None and side % stride == 0 and size <= stride for side, size, stride in sides
+    )
+
+
+def barrier_in_front_of(layer, graph):
+    """The class of barrier that a layer needs, lest the converter computes a float layer with integers.
+
+    Returns:
+        `SignBarrier`, `Barrier` or `OpaqueBarrier`; None where the layer needs none.
+    """
+    sources = graph.producers(layer)
+    reads_range = any(_is_range(source, graph) for source in sources)
+    if isinstance(layer, ActivationRange):
+        if any(kind_of(source) in _FIXED and not _is_between_ranges(source, graph) for source in sources):
+            return OpaqueBarrier
+        is_led = any(_is_integer_by_output_range(source, graph) for source in sources)
+        return Barrier if is_led or reads_range else None
+    if not reads_range or _is_between_ranges(layer, graph) or _shares_its_range(layer, graph):
+        return None
+    if isinstance(layer, _KERNEL_LAYERS):
+        return None if isinstance(layer, RoundedKernel) else SignBarrier
+    if _is_opaque(layer):
+        return OpaqueBarrier
+    return Barrier if isinstance(layer, _ONE_OPERATION) else None
+
+
+def _is_integer_by_output_range(layer, graph):
+    """Whether the converter takes the range behind a float layer for an order to quantize it."""
+    return isinstance(layer, _LED_BY_A_RANGE_BEHIND) and not _is_between_ranges(layer, graph)
+
+
+def _shares_its_range(layer, graph):
+    """Whether what a layer reads and what it gives have one range."""
+    if kind_of(layer) not in _INT8.sharing:
+        return False
+    around = {*graph.consumers(layer)}
+    for source in graph.producers(layer):
+        around |= _ranges_behind(source, graph)
+    return len(around) == 1 and isinstance(around.pop(), ActivationRange)
+
+
+def _ranges_behind(layer, graph):
+    """What computes the values of a layer, behind those that only move them."""
+    if kind_of(layer) in _INT8.transparent:
+        return set().union(*(_ranges_behind(source, graph) for source in graph.producers(layer)))
+    return {layer}
+
+
 def _is_range(layer, graph):
-    if type(layer) in _INT8.transparent:
+    if kind_of(layer) in _INT8.transparent:
         return any(_is_range(source, graph) for source in graph.producers(layer))
     return isinstance(layer, ActivationRange)
 
 
 def _is_opaque(layer):
     """Whether a layer may hold kernels that no pass knows of."""
-    return type(layer) not in _KNOWN and bool(layer.weights)
+    return isinstance(layer, _RECURRENT) or (
+        type(layer) not in _KNOWN and bool(getattr(layer, "weights", ()))
+    )
 
 
-def put_barriers(layer, tensors):
-    """The inputs of a layer that needs it, behind barriers."""
+def put_barriers(layer, barrier, tensors):
+    """The inputs of a layer that needs it, behind barriers of a class."""
     names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())
-
-    def barred(tensor):
-        if _is_opaque(layer):
-            return OpaqueBarrier(name=next(names))(tensor)
-        return Barrier(isinstance(layer, _KERNEL_LAYERS), name=next(names))(tensor)
-
-    return keras.tree.map_structure(barred, tensors)
+    return keras.tree.map_structure(lambda tensor: barrier(name=next(names))(tensor), tensors)
 
 
 def behind_barrier(layer):
     """The weights of a layer behind its barrier: a kernel's sign is turned, as that of its input is."""
     weights = layer.get_weights()
     return [-weights[0], *weights[1:]] if isinstance(layer, _KERNEL_LAYERS) else weights
-
-
-@keras.saving.register_keras_serializable("hsvit_keras")
-class ConstantRange(layers.Layer):
-    """An `ActivationRange` that does not change any more."""
-
-    def __init__(self, low, high, **kwargs):
-        super().__init__(dtype="float32", **kwargs)
-        self.low = low
-        self.high = high
-
-    def call(self, inputs):
-        return tf.quantization.fake_quant_with_min_max_args(inputs, self.low, self.high)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-
-@keras.saving.register_keras_serializable("hsvit_keras")
-class AddedConstant(layers.Layer):
-    """Adds a rounded constant to tokens, or puts it in front of them as new ones."""
-
-    def __init__(self, constant, low, high, in_front, **kwargs):
-        super().__init__(dtype="float32", **kwargs)
-        self.constant = np.asarray(constant, "float32")
-        self.low = low
-        self.high = high
-        self.in_front = in_front
-
-    def call(self, tokens):
-        constant, rest = self.constant, [(0, 0)] * (len(tokens.shape) - 2)
-        if self.in_front:
-            new, old = len(constant), tokens.shape[1]
-            constant = np.pad(constant, [(0, old), *rest])
-            tokens = tf.pad(tokens, [(0, 0), (new, 0), *rest])
-        return tokens + tf.quantization.fake_quant_with_min_max_args(constant, self.low, self.high)
-
-    def compute_output_shape(self, input_shape):
-        batch, count, *rest = input_shape
-        return (batch, count + self.in_front * len(self.constant), *rest)
-
-
-@keras.saving.register_keras_serializable("hsvit_keras")
-class Barrier(layers.Layer):
-    """Keeps its reader from computing with integers; the values are the same, or all their negatives.
-
-    The converter merges a product into the kernel of a layer behind it, but not a change of sign.
-    """
-
-    def __init__(self, negative, **kwargs):
-        super().__init__(dtype="float32", **kwargs)
-        self.negative = negative
-
-    def call(self, inputs):
-        return tf.negative(inputs) if self.negative else inputs * (1 + 2**-23)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-
-@keras.saving.register_keras_serializable("hsvit_keras")
-class OpaqueBarrier(layers.Layer):
-    """A barrier in front of kernels whose sign cannot be turned.
-
-    The converter may merge the product into a kernel, but not the change of sign before it.
-    """
-
-    def __init__(self, **kwargs):
-        super().__init__(dtype="float32", **kwargs)
-
-    def call(self, inputs):
-        return tf.negative(inputs) * -(1 + 2**-23)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

@@ -23,7 +23,7 @@ from hsvit_keras.compression.narrowing import compute_first_tokens_alone
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.rewriting import rewrite
-from hsvit_keras.layers import ModelDescription, SoftmaxAttention
+from hsvit_keras.layers import ModelDescription, NearestUpsampling, SoftmaxAttention
 
 _GROUP_DENSE = "bngi,gio->bngo"
 
@@ -51,7 +51,11 @@ def lower(model, batch_size=1):
 def _to_inference_layers(model, batch_size):
     graph = Graph(model)
     without_bias = _key_projections(graph)
-    barriers = {graph.path(layer) for layer in graph.layers if integer.needs_barrier(layer, graph)}
+    barriers = {
+        graph.path(layer): barrier
+        for layer in graph.layers
+        if (barrier := integer.barrier_in_front_of(layer, graph))
+    }
 
     def replace(path, layer):
         if constant := integer.constant_form(layer, graph):
@@ -69,6 +73,8 @@ def _to_inference_layers(model, batch_size):
             config, weights = {**config, **off}, weights[:1]
         if _is_group_dense(layer):
             return GroupedProjection.convert(config, weights)
+        if isinstance(layer, layers.UpSampling2D) and layer.interpolation == "nearest":
+            return NearestUpsampling(layer.size, name=layer.name)
         if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):
             return SkippingMaxPooling2D(layer.pool_size, layer.strides, name=layer.name)
         lowered = type(stock).from_config(config)
@@ -78,7 +84,7 @@ def _to_inference_layers(model, batch_size):
         if isinstance(layer, ModelDescription):
             return args[0]
         if path in barriers:
-            args = integer.put_barriers(layer, args)
+            args = integer.put_barriers(layer, barriers[path], args)
         return layer(*args, **kwargs)
 
     return rewrite(graph, replace, call, batch_size=batch_size)

@@ -20,15 +20,25 @@ def _scale_outputs(kernel, gain):
 
 
 def _scale_depthwise(kernel, gain):
-    """The same for depthwise kernels `(height, width, input channels, depth multiplier)`."""
+    """The same for depthwise kernels `(*window, input channels, depth multiplier)`."""
     return kernel * gain.reshape(kernel.shape[-2:])
+
+
+def _scale_transposed(kernel, gain):
+    """The same for kernels `(*window, output channels, input channels)`."""
+    return kernel * gain[:, np.newaxis]
 
 
 # Layers that batch normalization is folded into, and how the output channels of their kernels are scaled.
 SCALE_KERNEL = {
     layers.Conv1D: _scale_outputs,
+    layers.Conv1DTranspose: _scale_transposed,
     layers.Conv2D: _scale_outputs,
+    layers.Conv2DTranspose: _scale_transposed,
+    layers.Conv3D: _scale_outputs,
+    layers.Conv3DTranspose: _scale_transposed,
     layers.Dense: _scale_outputs,
+    layers.DepthwiseConv1D: _scale_depthwise,
     layers.DepthwiseConv2D: _scale_depthwise,
 }
 
@@ -91,20 +101,27 @@ def _is_foldable(norm, graph):
 def _folded_weights(layer, norm):
     """Kernel and bias that compute what `layer` and `norm` compute together at inference."""
     kernel, *bias = layer.get_weights()
+    gain, offset = gain_and_offset(norm)
+    if bias:
+        offset = offset + bias[0] * gain
+    return [SCALE_KERNEL[type(layer)](kernel, gain), offset]
+
+
+def gain_and_offset(norm):
+    """What a `BatchNormalization` computes at inference: a gain and an offset for each channel."""
     gain = 1 / np.sqrt(np.asarray(norm.moving_variance) + norm.epsilon)
     offset = -np.asarray(norm.moving_mean) * gain
     if norm.scale:
         gain, offset = gain * np.asarray(norm.gamma), offset * np.asarray(norm.gamma)
     if norm.center:
         offset = offset + np.asarray(norm.beta)
-    if bias:
-        offset = offset + bias[0] * gain
-    return [SCALE_KERNEL[type(layer)](kernel, gain), offset]
+    return gain, offset
 
 
 def fold_normalization(model):
-    """Folds the normalization of pixels, a `Rescaling` layer, into the convolutions that read it.
+    """Folds the normalization of pixels into the convolutions that read it.
 
+    It is a `Rescaling` layer, a `Normalization` of the last axis, or several of them in a row.
     Where no convolution pads its input, scale and offset both go into kernel and bias. Padding is zero after
     normalization, so in front of padded convolutions a `Shift` by the mean is kept and only the scale
     goes into the kernel.
@@ -119,31 +136,58 @@ def fold_normalization(model):
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
     """
     graph = Graph(model)
-    normalization_of, needs_shift = {}, {}
+    normalization_of, needs_shift, rows = {}, {}, {}
     for layer in graph.layers:
-        if type(layer) is layers.Rescaling and graph.is_called_once(layer) and not graph.is_output(layer):
-            convolutions, is_padded = _convolutions_after(layer, graph)
-            if convolutions:
-                normalization_of |= {graph.path(convolution): layer for convolution in convolutions}
-                needs_shift[graph.path(layer)] = is_padded and bool(_scale_and_offset(layer)[1].any())
+        if not _is_normalization(layer, graph):
+            continue
+        convolutions, is_padded = _convolutions_after(layer, graph)
+        if convolutions:
+            rows[layer] = [*_normalizations_before(layer, graph), layer]
+            normalization_of |= {graph.path(convolution): layer for convolution in convolutions}
+            needs_shift[graph.path(layer)] = is_padded and bool(_merged(rows[layer])[1].any())
     if not normalization_of:
         return model
+    removed = {graph.path(before) for row in rows.values() for before in row[:-1]}
 
     def replace(path, layer):
         if needs_shift.get(path):
-            scale, offset = _scale_and_offset(layer)
-            return Shift(offset / scale, name=layer.name)
+            scale, offset = _merged(rows[layer])
+            return Shift(offset / scale, name=layer.name), []
         if path not in normalization_of:
             return None
         normalization = normalization_of[path]
         with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
-        return with_bias, _normalized_weights(layer, normalization, needs_shift[graph.path(normalization)])
+        has_shift = needs_shift[graph.path(normalization)]
+        return with_bias, _normalized_weights(layer, *_merged(rows[normalization]), has_shift)
 
     def call(path, layer, *args, **kwargs):
-        is_removed = path in needs_shift and not needs_shift[path]
+        is_removed = path in removed or (path in needs_shift and not needs_shift[path])
         return args[0] if is_removed else layer(*args, **kwargs)
 
     return rewrite(graph, replace, call)
+
+
+def _is_normalization(layer, graph):
+    is_known = type(layer) in (layers.Rescaling, layers.Normalization)
+    is_once = is_known and graph.is_called_once(layer) and not graph.is_output(layer)
+    return is_once and scale_and_offset(layer) is not None
+
+
+def _normalizations_before(normalization, graph):
+    """The normalizations in a row before one, each read by the next alone."""
+    (producer,) = graph.producers(normalization)
+    if not _is_normalization(producer, graph) or len(graph.consumers(producer)) > 1:
+        return []
+    return [*_normalizations_before(producer, graph), producer]
+
+
+def _merged(normalizations):
+    """Scale and offset of several normalizations in a row."""
+    scale, offset = 1.0, 0.0
+    for normalization in normalizations:
+        gain, shift = scale_and_offset(normalization)
+        scale, offset = scale * gain, offset * gain + shift
+    return scale, offset
 
 
 def _convolutions_after(normalization, graph):
@@ -166,18 +210,31 @@ def _convolutions_after(normalization, graph):
     return found, is_padded
 
 
-def _normalized_weights(convolution, normalization, has_shift):
+def _normalized_weights(convolution, scale, offset, has_shift):
     """Kernel and bias that include the normalization; only its scale if a `Shift` adds the offset."""
     kernel, *bias = convolution.get_weights()
-    scale, offset = _scale_and_offset(normalization)
     bias = bias[0] if bias else np.zeros(kernel.shape[-1], kernel.dtype)
     if not has_shift:
         bias = bias + np.einsum("hwio,i->o", kernel.astype("float64"), offset).astype(kernel.dtype)
     return [(kernel * scale[:, np.newaxis]).astype(kernel.dtype), bias]
 
 
-def _scale_and_offset(normalization):
-    """Scale and offset of a `Rescaling` layer, as arrays with one value for each channel."""
+def scale_and_offset(normalization):
+    """What a `Rescaling` or `Normalization` layer computes.
+
+    Returns:
+        (array, array): scale and offset with one value for each channel; None if they are of other axes.
+    """
     channels = normalization.output.shape[-1:]
-    both = (normalization.scale, normalization.offset)
-    return [np.broadcast_to(np.asarray(values, "float64"), channels) for values in both]
+    if isinstance(normalization, layers.Rescaling):
+        both = (normalization.scale, normalization.offset)
+    else:
+        mean, variance = (np.asarray(x, "float64") for x in (normalization.mean, normalization.variance))
+        deviation = np.maximum(np.sqrt(variance), 1e-7)
+        both = (deviation, mean) if normalization.invert else (1 / deviation, -mean / deviation)
+    both = [np.asarray(values, "float64") for values in both]
+    if any(
+        values.size not in (1, *channels) or values.shape[-1:] not in ((), (1,), channels) for values in both
+    ):
+        return None
+    return [np.broadcast_to(values.reshape(-1), channels) for values in both]

@@ -16,20 +16,18 @@ from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float, is_named, layers_inside
+from hsvit_keras.compression.integer_parts import FIXED_RANGES, FUSED_ACTIVATIONS, IntegerParts
 from hsvit_keras.compression.model_inputs import inputs_of_batch, named_inputs, structured
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.rewriting import rewrite
-from hsvit_keras.compression.schemes import scheme_named
+from hsvit_keras.compression.schemes import kind_of, scheme_named
 from hsvit_keras.layers import Shift
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
-
-# Activations that an artifact computes within the integer layer before them.
-_FUSED_ACTIVATIONS = (keras.activations.relu, keras.activations.relu6)
 
 
 def quantize_aware(model, scheme="int8", skip=(), check=True):
@@ -61,16 +59,12 @@ def quantize_aware(model, scheme="int8", skip=(), check=True):
     opened = open_layers(model, _names(skip), check=False)
     skipped = _paths_inside(skip, Graph(opened))
     folded = fold_normalization(fold_batch_norm(opened, check=False))
-    graph = Graph(_with_separate_activations(folded, scheme))
-    not_skipped = {
-        graph.path(layer): layer
-        for layer in graph.layers
-        if graph.path(layer) not in skipped and not _needs_float_sum(layer)
-    }
-    if not any(type(layer) in scheme.integer for layer in not_skipped.values()):
+    graph = _with_products_for_silu(Graph(_with_separate_activations(folded, scheme)), scheme, skipped)
+    parts = _integer_parts(graph, scheme, skipped)
+    if not parts.ranges:
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
-    return checked(model, _with_ranges(graph, scheme, set(not_skipped)), "quantize_aware", check)
+    return checked(model, _with_ranges(graph, scheme, parts), "quantize_aware", check)
 
 
 def calibrate(model, batches):
@@ -143,7 +137,7 @@ def _with_separate_activations(model, scheme):
         graph.path(layer): layer.activation
         for layer in graph.layers
         if type(layer) in scheme.integer
-        and getattr(layer, "activation", None) not in (None, keras.activations.linear, *_FUSED_ACTIVATIONS)
+        and getattr(layer, "activation", None) not in (None, keras.activations.linear, *FUSED_ACTIVATIONS)
     }
 
     activations = {}  # from a path to its new layer, which several calls share
@@ -162,28 +156,61 @@ def _with_separate_activations(model, scheme):
     return rewrite(graph, replace, call) if separate else model
 
 
-def _with_ranges(graph, scheme, paths):
-    """Quantizes the layers at `paths` and adds the ranges that they need."""
-    ranged_paths, symmetric = _ranged_layers(graph, scheme, paths)
-    ranges, known = {}, _known_ranges(graph)
+def _with_products_for_silu(graph, scheme, skipped):
+    """Writes `silu(x)` as `x * sigmoid(x)` where all around it are integers, which have no kernel for it."""
+    parts = _integer_parts(graph, scheme, skipped)
+    opened = {
+        graph.path(layer): layers.Activation(
+            "sigmoid", name=graph.new_name(graph.path(layer), "sigmoid"), dtype=layer.dtype_policy
+        )
+        for layer in graph.layers
+        if kind_of(layer) is keras.activations.silu and parts.is_integer(layer)
+    }
+    if not opened:
+        return graph
 
-    def ranged(path, tensor):
-        if path not in ranged_paths:
-            return tensor
-        if path not in ranges:  # a layer that is called several times has one range
-            ranges[path] = ActivationRange(
-                path in symmetric,
+    def replace(path, layer):
+        return layers.Multiply(name=layer.name, dtype=layer.dtype_policy) if path in opened else None
+
+    def call(path, layer, *args, **kwargs):
+        return layer([args[0], opened[path](args[0])]) if path in opened else layer(*args, **kwargs)
+
+    return Graph(rewrite(graph, replace, call))
+
+
+def _integer_parts(graph, scheme, skipped):
+    """The `IntegerParts` of a graph but for what is skipped."""
+    paths = {
+        graph.path(layer)
+        for layer in graph.operations
+        if graph.path(layer) not in skipped and not _needs_float_sum(layer)
+    }
+    return IntegerParts(graph, scheme, paths, _known_ranges(graph))
+
+
+def _with_ranges(graph, scheme, parts):
+    """Quantizes the layers that compute with integers and adds the ranges that they need."""
+    ranges, known = {}, _known_ranges(graph)
+    quantized = {graph.path(layer) for layer in graph.layers if parts.is_integer(layer)}
+
+    def ranged(path, outputs):
+        if path not in parts.ranges:
+            return outputs
+        name = parts.ranges[path]
+        if name not in ranges:  # a layer that is called several times has one range
+            ranges[name] = ActivationRange(
+                name in parts.symmetric,
                 scheme.activation_bits,
                 scheme.percent,
                 scheme.momentum,
-                known.get(path),
-                name=graph.new_name(path, "range"),
+                known.get(name),
+                name=graph.new_name(name, "range"),
             )
-        return ranges[path](tensor)
+        return keras.tree.map_structure(ranges[name], outputs)
 
     def replace(path, layer):
         quantized_class = scheme.integer.get(type(layer), type(layer))
-        if path in paths and issubclass(quantized_class, RoundedWeights):
+        if path in quantized and issubclass(quantized_class, RoundedWeights):
             return quantized_class.from_stock(layer, scheme.weight_bits)
         return None
 
@@ -193,61 +220,22 @@ def _with_ranges(graph, scheme, paths):
     return rewrite(graph, replace, call, read=ranged)
 
 
-def _ranged_layers(graph, scheme, paths):
-    """Finds the layers whose outputs get a range.
-
-    Args:
-        graph: `Graph`.
-        scheme: `Scheme`.
-        paths: set of str, those of the layers to quantize.
-
-    Returns:
-        (set of str, set of str): the paths of all layers whose outputs get a range, and of those whose range
-        is symmetric.
-    """
-    ranged_paths, symmetric = set(), set()
-
-    def sources(layer):
-        """The layers that compute the values of `layer`, before those that only move them."""
-        if type(layer) not in scheme.transparent:
-            return {graph.path(layer)}
-        return set().union(*map(sources, graph.producers(layer)))
-
-    for layer in graph.layers:
-        producers = graph.producers(layer)
-        if graph.path(layer) in paths and type(layer) in scheme.integer:
-            ranged_paths.add(_fused_activation(layer, graph) or graph.path(layer))
-            ranged_paths.update(*map(sources, producers))
-        symmetric.update(*(sources(producers[i]) for i in scheme.symmetric.get(type(layer), ())))
-    return ranged_paths, symmetric
-
-
 def _known_ranges(graph):
-    """Ranges that need no calibration: those of pixels, and of pixels minus their mean."""
+    """Ranges that need no calibration: of pixels, of pixels minus their mean, and of some activations."""
+    known = {
+        graph.path(layer): FIXED_RANGES[kind_of(layer)]
+        for layer in graph.layers
+        if kind_of(layer) in FIXED_RANGES
+    }
     pixels = description_of(graph.model).input_range
     if pixels is None:
-        return {}
-    known = {graph.path(layer): pixels for layer in graph.layers if isinstance(layer, layers.InputLayer)}
+        return known
+    known |= {graph.path(layer): pixels for layer in graph.layers if isinstance(layer, layers.InputLayer)}
     for layer in graph.layers:
         if isinstance(layer, Shift) and graph.path(graph.producers(layer)[0]) in known:
             low, high = known[graph.path(graph.producers(layer)[0])]
             known[graph.path(layer)] = (low + float(np.min(layer.offset)), high + float(np.max(layer.offset)))
     return known
-
-
-def _fused_activation(layer, graph):
-    """The path of the ReLU that an artifact computes within `layer`; None if there is none."""
-    consumers = graph.consumers(layer)
-    is_read_once = len(consumers) == 1 and not graph.is_output(layer)
-    return graph.path(consumers[0]) if is_read_once and _is_fusible(consumers[0]) else None
-
-
-def _is_fusible(layer):
-    """Whether a layer is a plain ReLU or ReLU6."""
-    if isinstance(layer, layers.Activation):
-        return layer.activation in _FUSED_ACTIVATIONS
-    is_relu = isinstance(layer, layers.ReLU) and not layer.negative_slope and not layer.threshold
-    return is_relu and layer.max_value in (None, 6)
 
 
 def _observe(model, ranges, batches):
@@ -303,8 +291,8 @@ def _paths_inside(skip, graph):
 
 
 def _warn_of_unknown(graph, scheme):
-    known = (*scheme.integer, *scheme.transparent, *scheme.floating)
-    unknown = [layer for layer in graph.operations if type(layer) not in known]
+    known = {*scheme.integer, *scheme.between, *scheme.transparent, *scheme.floating}
+    unknown = [layer for layer in graph.operations if not known & {kind_of(layer), type(layer)}]
     if unknown:
         names = ", ".join(f"{graph.path(layer)} ({type(layer).__name__})" for layer in unknown)
         warnings.warn(

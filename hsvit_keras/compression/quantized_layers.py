@@ -115,6 +115,22 @@ class QuantizedConv2D(RoundedKernel, layers.Conv2D):
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedConv2DTranspose(RoundedKernel, layers.Conv2DTranspose):
+    """`Conv2DTranspose` with a rounded kernel `(height, width, output channels, input channels)`."""
+
+    def inputs_axes(self):
+        return (0, 1, 3)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedDepthwiseConv1D(RoundedKernel, layers.DepthwiseConv1D):
+    """`DepthwiseConv1D` with a rounded kernel."""
+
+    def inputs_axes(self):
+        return (0,)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedDepthwiseConv2D(RoundedKernel, layers.DepthwiseConv2D):
     """`DepthwiseConv2D` with a rounded kernel."""
 

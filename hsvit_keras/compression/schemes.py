@@ -7,7 +7,9 @@ A scheme is changed by `dataclasses.replace`, such as `dataclasses.replace(SCHEM
 import dataclasses
 from collections.abc import Mapping
 
+import keras
 from keras import layers
+from keras.src.ops import numpy as operations  # the classes behind `keras.ops` have no public names
 
 from hsvit_keras import layers as ours
 from hsvit_keras.compression import quantized_layers as quantized
@@ -19,15 +21,19 @@ from hsvit_runtime.errors import InputError
 class Scheme:
     """Which layers compute with integers, and how their activations and weights are rounded.
 
-    A layer whose class is in none of `integer`, `transparent` and `floating` stays float, with a warning.
+    The tables hold kinds of layers: classes, and for an `Activation` its function, see `kind_of`. A layer
+    whose kind and class are in none of them stays float, with a warning.
 
     Attributes:
-        integer: mapping from classes that compute with integers to their quantized classes, see
-            `quantized_layers`; a class without weights is mapped to itself. Inputs and outputs of these
+        integer: mapping from kinds that compute with integers to their quantized classes, see
+            `quantized_layers`; a kind without weights is mapped to itself. Inputs and outputs of these
             layers get ranges.
-        transparent: tuple of classes that only move or select values: input and output share one range.
-        floating: tuple of classes that stay float.
-        symmetric: mapping from a class to the indices of its inputs whose ranges have to be symmetric, as
+        sharing: tuple of kinds of `integer` whose inputs and output have one range in common.
+        between: tuple of kinds that compute with integers where all that they read and all that reads them
+            does, and are float elsewhere.
+        transparent: tuple of kinds that only move or select values: input and output share one range.
+        floating: tuple of kinds that stay float.
+        symmetric: mapping from a kind to the indices of its inputs whose ranges have to be symmetric, as
             the right operand of a product of two activations.
         weight_bits: int, bits of kernels and added weights.
         activation_bits: int, bits of activations.
@@ -39,6 +45,8 @@ class Scheme:
     """
 
     integer: Mapping
+    sharing: tuple
+    between: tuple
     transparent: tuple
     floating: tuple
     symmetric: Mapping
@@ -63,6 +71,8 @@ SCHEMES = {
         integer={
             layers.Conv1D: quantized.QuantizedConv1D,
             layers.Conv2D: quantized.QuantizedConv2D,
+            layers.Conv2DTranspose: quantized.QuantizedConv2DTranspose,
+            layers.DepthwiseConv1D: quantized.QuantizedDepthwiseConv1D,
             layers.DepthwiseConv2D: quantized.QuantizedDepthwiseConv2D,
             layers.Dense: quantized.QuantizedDense,
             layers.EinsumDense: quantized.QuantizedEinsumDense,
@@ -76,22 +86,46 @@ SCHEMES = {
             layers.Subtract: layers.Subtract,
             layers.GlobalAveragePooling1D: layers.GlobalAveragePooling1D,
             layers.GlobalAveragePooling2D: layers.GlobalAveragePooling2D,
+            layers.UpSampling2D: layers.UpSampling2D,
         },
+        sharing=(layers.Concatenate, layers.UpSampling2D),
+        between=(
+            keras.activations.sigmoid,
+            keras.activations.silu,  # as a product with the sigmoid
+            keras.activations.tanh,
+            layers.AveragePooling1D,
+            layers.AveragePooling2D,
+            layers.BatchNormalization,
+            layers.LeakyReLU,
+            layers.Normalization,
+            layers.Rescaling,
+        ),
         transparent=(
+            operations.GetItem,
+            operations.Split,
             ours.FirstToken,
             ours.GroupDropout,
             ours.ModelDescription,
             ours.NearestUpsampling,
             ours.TokenRange,
+            keras.activations.linear,
+            layers.AlphaDropout,
+            layers.Cropping1D,
+            layers.Cropping2D,
             layers.Dropout,
             layers.Flatten,
+            layers.GaussianDropout,
+            layers.GaussianNoise,
+            layers.GlobalMaxPooling1D,
             layers.GlobalMaxPooling2D,
+            layers.Identity,
             layers.MaxPooling1D,
             layers.MaxPooling2D,
             layers.Permute,
+            layers.RepeatVector,
             layers.Reshape,
+            layers.SpatialDropout1D,
             layers.SpatialDropout2D,
-            layers.UpSampling2D,
             layers.ZeroPadding1D,
             layers.ZeroPadding2D,
         ),
@@ -105,19 +139,41 @@ SCHEMES = {
             ours.TileTokens,
             layers.Activation,
             layers.Average,
-            layers.AveragePooling1D,
-            layers.AveragePooling2D,
-            layers.BatchNormalization,
+            layers.Bidirectional,
+            layers.Conv1DTranspose,
+            layers.Conv3D,
+            layers.Conv3DTranspose,
+            layers.ELU,
+            layers.Embedding,
+            layers.GRU,
+            layers.GroupNormalization,
             layers.InputLayer,
+            layers.LSTM,
             layers.LayerNormalization,
-            layers.Normalization,
+            layers.Maximum,
+            layers.Minimum,
+            layers.PReLU,
+            layers.RMSNormalization,
             layers.ReLU,
-            layers.Rescaling,
+            layers.SimpleRNN,
             layers.Softmax,
+            layers.UnitNormalization,
         ),
         symmetric={attention: (1, 2) for attention in _ATTENTION},
     ),
 }
+
+
+def kind_of(layer):
+    """What the tables of a scheme tell a layer by: the function of an `Activation`, or a class.
+
+    Args:
+        layer: `keras.Operation`.
+
+    Returns:
+        A function or a class.
+    """
+    return layer.activation if type(layer) is layers.Activation else type(layer)
 
 
 def scheme_named(scheme):

@@ -3,7 +3,9 @@
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.opening.attention import openings_of_attention
+from hsvit_keras.compression.opening.operations import openings_of_operations
 from hsvit_keras.compression.opening.patches import openings_of_patches
+from hsvit_keras.compression.opening.separable import openings_of_separable_convolutions
 from hsvit_keras.compression.rewriting import rewrite
 
 
@@ -16,10 +18,12 @@ def open_layers(model, keep=(), check=True):
       tokens `(batch, tokens, dim)` of a fixed number.
     - `keras.ops.image.extract_patches` becomes a convolution: where a Dense layer projects the patches, one
       with its kernel and its name; else a frozen one that copies pixels.
+    - Separable convolutions become a depthwise convolution `..._depthwise` and one of single pixels.
+    - Operations such as `x + y`, `2 * x` and `ops.reshape(x, shape)` become the layers that compute the same.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
-        keep: sequence of str, paths of attention layers that are kept, or of models whose layers all are.
+        keep: sequence of str, paths of layers that are kept, or of models whose layers all are.
         check: bool, whether to compare the outputs of both models on one random batch.
 
     Returns:
@@ -30,7 +34,12 @@ def open_layers(model, keep=(), check=True):
         PassError: the outputs differ.
     """
     graph = Graph(model)
-    openings = [*openings_of_attention(graph, keep), *openings_of_patches(graph)]
+    openings = [
+        *openings_of_operations(graph),
+        *openings_of_attention(graph, keep),
+        *openings_of_separable_convolutions(graph, keep),
+        *openings_of_patches(graph),  # which may take an operation behind them along
+    ]
     if not openings:
         return model
     replacements = {path: new for opening in openings for path, new in opening.replacements.items()}
