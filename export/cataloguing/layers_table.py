@@ -5,6 +5,7 @@ import pathlib
 from keras import layers
 
 from hsvit_keras.compression import folding, schemes
+from hsvit_keras.compression.opening import separable
 from hsvit_keras.compression.slimming import features
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
@@ -40,7 +41,8 @@ def write(output):
 def table():
     """Yields a row for each layer of Keras that a pass knows, in alphabetical order."""
     scheme = schemes.SCHEMES["int8"]
-    known = {*scheme.integer, *scheme.transparent, *scheme.floating, *features.RULES, *folding.SCALE_KERNEL}
+    quantized = (scheme.integer, scheme.between, scheme.transparent, scheme.floating)
+    known = set().union(*quantized, features.RULES, folding.SCALE_KERNEL, separable.PARTS)
     stock = {layer for layer in known if getattr(layers, layer.__name__, None) is layer}
     for layer in sorted(stock - {layers.InputLayer}, key=lambda layer: layer.__name__):
         yield f"`{layer.__name__}`", _folding(layer), _quantization(layer, scheme), _slimming(layer)
@@ -53,8 +55,10 @@ def _folding(layer):
 
 
 def _quantization(layer, scheme):
-    if layer in scheme.integer:
+    if layer in scheme.integer or layer in separable.PARTS:
         return "8 bits"
+    if layer in scheme.between:
+        return "8 bits between 8 bits"
     return "8 bits, moves values" if layer in scheme.transparent else "float"
 
 

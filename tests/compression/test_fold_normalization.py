@@ -52,6 +52,39 @@ def test_folds(name, scale, offset):
     assert classes(folded).count(Shift) == (pads and np.any(offset))
 
 
+@pytest.mark.parametrize("padding", ["valid", "same"])
+def test_normalizations_in_a_row(padding):
+    """As in `keras.applications.EfficientNetB0`: pixels to 0..1, then by mean and variance, then a gain."""
+    image = keras.Input(PIXELS.shape[1:])
+    x = layers.Rescaling(1 / 255)(image)
+    x = layers.Normalization(mean=[0.4, 0.5, 0.6], variance=[0.04, 0.05, 0.06])(x)
+    x = layers.Rescaling([1.0, 2.0, 3.0])(x)
+    model = keras.Model(image, layers.Conv2D(5, 3, padding=padding)(x))
+    folded = fold_normalization(model)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
+    kept = {layers.Rescaling, layers.Normalization} & set(classes(folded))
+    assert not kept and classes(folded).count(Shift) == (padding == "same")
+
+
+def test_a_row_with_another_reader_is_folded_from_there_on():
+    image, x = normalized()
+    scaled = layers.Rescaling(2.0, 1.0, name="scaled")(x)
+    model = keras.Model(image, [layers.Conv2D(5, 3)(scaled), x])
+    folded = fold_normalization(model)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
+    assert [layer.name for layer in folded.layers if type(layer) is layers.Rescaling] == ["normalization"]
+
+
+def test_an_adapted_normalization():
+    image = keras.Input(PIXELS.shape[1:])
+    normalization = layers.Normalization()
+    normalization.adapt(PIXELS)
+    model = keras.Model(image, layers.Conv2D(5, 3)(normalization(image)))
+    folded = fold_normalization(model)
+    np.testing.assert_allclose(outputs(folded), outputs(model), rtol=1e-4, atol=1e-5)
+    assert layers.Normalization not in classes(folded)
+
+
 def test_several_convolutions_that_read_it():
     """If one of them is padded, all read pixels minus their mean."""
     image, x = normalized()

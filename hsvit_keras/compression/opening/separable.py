@@ -5,7 +5,7 @@ from keras import layers
 from hsvit_keras.compression.graph import is_named
 from hsvit_keras.compression.opening.openings import Opening
 
-_PARTS = {
+PARTS = {
     layers.SeparableConv1D: (layers.DepthwiseConv1D, layers.Conv1D),
     layers.SeparableConv2D: (layers.DepthwiseConv2D, layers.Conv2D),
 }
@@ -34,12 +34,12 @@ def openings_of_separable_convolutions(graph, keep):
     return [
         _opening(graph, layer)
         for layer in graph.layers
-        if type(layer) in _PARTS and not is_named(graph.path(layer), keep)
+        if type(layer) in PARTS and not is_named(graph.path(layer), keep)
     ]
 
 
 def _opening(graph, layer):
-    depthwise_class, pointwise_class = _PARTS[type(layer)]
+    depthwise_class, pointwise_class = PARTS[type(layer)]
     path, config = graph.path(layer), layer.get_config()
     depthwise_kernel, *weights = layer.get_weights()
     depthwise = depthwise_class(
