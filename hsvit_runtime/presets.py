@@ -44,6 +44,9 @@ class Preset:
         return self.activations == "int8"
 
 
+# How calibration finds ranges, see `hsvit_keras.calibrate`.
+RANGE_METHODS = ("extremes", "mean", "least_error", "entropy")
+
 # Types of an artifact's inputs and outputs; the integer types need quantized activations.
 TENSOR_TYPES = ("float32", "uint8", "int8")
 

@@ -9,7 +9,7 @@ from absl import flags
 from command_line import model_data
 from data_sets import load_dataset, sample_images
 from hsvit_runtime.errors import InputError, MissingFileError
-from hsvit_runtime.presets import PRESETS, preset_named
+from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
 FLAGS = flags.FLAGS
 
@@ -49,6 +49,15 @@ def define_calibration_flags():
         "calibration_data", None, "For int8: data set whose training part sets the model's ranges anew."
     )
     flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
+    flags.DEFINE_enum(
+        "calibration_ranges",
+        "extremes",
+        RANGE_METHODS,
+        "How a range is found: smallest and largest value; the mean of those of each batch; the range with "
+        "the least error of rounding and clipping; or that of the least relative entropy.",
+    )
+    flags.DEFINE_bool("equalize", False, "Equalize the channels of successive layers before calibration.")
+    flags.DEFINE_bool("correct_biases", True, "Correct the biases after calibration.")
 
 
 def parts_request(model):
@@ -82,7 +91,7 @@ def comparison_for(model, batch_size):
     else:
         samples = _samples_of_file(FLAGS.inputs, model)
         if calibration is None and preset_named(FLAGS.preset).needs_ranges and not _is_quantized(model):
-            calibration = [samples.inputs]
+            calibration = _calibration([samples.inputs])
     return {"samples": samples, "calibration": calibration, "allow_loss": FLAGS.allow_loss}
 
 
@@ -128,12 +137,18 @@ def samples_for(model, count):
 
 
 def calibration_for(model):
-    """Batches of --calibration_data for a model, None without it."""
+    """`Calibration` by --calibration_data for a model, None without it."""
     if FLAGS.calibration_data is None:
         return None
     dataset = load_dataset(FLAGS.calibration_data, "train", FLAGS.data_dir)
     inputs, _ = _inputs(dataset, model, FLAGS.calibration_samples)
-    return [inputs[start : start + 64] for start in range(0, len(inputs), 64)]
+    return _calibration([inputs[start : start + 64] for start in range(0, len(inputs), 64)])
+
+
+def _calibration(batches):
+    from hsvit_keras.compression import Calibration
+
+    return Calibration(batches, FLAGS.calibration_ranges, FLAGS.equalize, FLAGS.correct_biases)
 
 
 def _inputs(dataset, model, count):

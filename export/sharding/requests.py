@@ -22,7 +22,7 @@ class Request:
         samples: `hsvit_keras.Samples` to compare the outputs on.
         preset: str, a name of `hsvit_keras.artifacts.PRESETS`.
         runtime: str such as "2.16", the oldest runtime that has to load the files; the current by default.
-        calibration: batches of inputs that set the ranges of each part, for int8; None otherwise.
+        calibration: `Calibration` that sets the ranges of each part, for int8; None otherwise.
         input_range: (low, high), the values of a black and a white pixel.
     """
 
@@ -30,7 +30,7 @@ class Request:
     samples: object
     preset: str = "float32"
     runtime: str | None = None
-    calibration: list | None = None
+    calibration: object = None
     input_range: tuple = (0, 255)
 
     def __post_init__(self):

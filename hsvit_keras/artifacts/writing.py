@@ -18,9 +18,11 @@ from hsvit_keras.artifacts import comparison
 from hsvit_keras.artifacts.keras_model import output_names, predict
 from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabilities, loss_of
 from hsvit_keras.backends import require_backend
+from hsvit_keras.compression.calibration import Calibration, calibrate
+from hsvit_keras.compression.equalization import equalize
 from hsvit_keras.compression.graph import functional
 from hsvit_keras.compression.model_inputs import input_name, named_inputs
-from hsvit_keras.compression.quantization import calibrate, is_quantized, remove_quantization
+from hsvit_keras.compression.quantization import is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
@@ -77,8 +79,8 @@ def to_tflite(
         model: `keras.Model` as a Functional graph or `keras.Sequential`, or path of a `.keras` file.
         path: str or path of the file to write; its report goes to the same name with `.json`.
         preset: str, one of "float32", "float16", "dynamic", "int8".
-        calibration: for "int8", batches of inputs as `hsvit_keras.calibrate` takes them; needed where the
-            model has no ranges of its own.
+        calibration: for "int8", a `Calibration`, or batches of inputs as `hsvit_keras.calibrate` takes them;
+            needed where the model has no ranges of its own.
         samples: `Samples`, or inputs as of `Samples`, to compare the outputs on; random ones by default.
         batch_size: int, samples at a time, or None for any number; XNNPACK takes less of a graph for any.
         runtime: str such as "2.16", the oldest runtime that has to load it; the current one by default.
@@ -233,19 +235,34 @@ def _onnx_facts(content):
 
 
 def with_ranges(model, calibration):
-    """The model with ranges: its own, or a copy with those of calibration batches.
+    """The model with ranges: its own, or a copy with those of a `Calibration` or of its batches.
 
     Raises:
-        InputError: it has none, and there are no calibration batches.
+        InputError: it has none, and there are no calibration batches; or it has some and is to be equalized.
     """
     if calibration is not None:
-        return calibrate(rewrite(model) if is_quantized(model) else model, calibration)
+        return _calibrated(model, calibration)
     if not is_quantized(model):
         raise InputError(
             f"{model.name!r} has no ranges, which int8 needs: train it with hsvit_keras.quantize_aware, or "
             "give calibration data that they can be taken from"
         )
     return model
+
+
+def _calibrated(model, calibration):
+    if not isinstance(calibration, Calibration):
+        calibration = Calibration(calibration)
+    if is_quantized(model):
+        if calibration.equalizes:
+            raise InputError(
+                f"{model.name!r} has ranges already, and equalize is for a float model: remove_quantization "
+                "gives it"
+            )
+        model = rewrite(model)
+    elif calibration.equalizes:
+        model = equalize(model)
+    return calibrate(model, calibration.batches, calibration.ranges, calibration.corrects_biases)
 
 
 def as_float(model):

@@ -28,16 +28,34 @@ class Probe(keras.Model):
     def call(self, inputs):
         outputs = {operation: [] for operation in self._operations}
 
-        def called(operation, *args, **kwargs):
-            if is_nested(operation):
-                return functional(operation)._run_through_graph(args[0], call_fn=called)
+        def call(operation, *args, **kwargs):
             output = operation(*args, **kwargs)
             if operation in outputs:
                 outputs[operation].append(output)
             return output
 
-        inputs = self.probed._standardize_inputs(inputs)
-        for tensor, value in zip(self.probed.inputs, inputs, strict=True):
+        for tensor, value in zip(self.probed.inputs, self.probed._standardize_inputs(inputs), strict=True):
             outputs.setdefault(tensor._keras_history.operation, []).append(value)
-        self.probed._run_through_graph(inputs, call_fn=called)
+        run_graph(self.probed, inputs, call)
         return [self._reduce(operation, outputs[operation]) for operation in self._operations]
+
+
+def run_graph(model, inputs, call):
+    """Computes a model by a function that is called for each of its layers and operations, at any depth.
+
+    Args:
+        model: `keras.Model` as a Functional graph, or `keras.Sequential`.
+        inputs: the inputs of `model`.
+        call: function `(operation, *args, **kwargs)` that gives the outputs of an operation.
+
+    Returns:
+        The outputs of the model.
+    """
+
+    def called(operation, *args, **kwargs):
+        if is_nested(operation):
+            return functional(operation)._run_through_graph(args[0], call_fn=called)
+        return call(operation, *args, **kwargs)
+
+    model = functional(model)
+    return model._run_through_graph(model._standardize_inputs(inputs), call_fn=called)

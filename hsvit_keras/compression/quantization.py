@@ -1,27 +1,25 @@
-"""Quantization-aware training and quantization after training, as passes over a graph.
+"""Quantization as a pass over a graph, and back.
 
 `quantize_aware` adds a range to the inputs and outputs of all layers that will compute with integers, and
 rounds their weights. The outputs of the model are then those of its integer artifact, in training, too.
-`calibrate` sets the ranges without training. A scheme says which layers compute with integers, see
-schemes.py.
+Training sets the ranges, or `calibrate`, see calibration.py. A scheme says which layers compute with
+integers, see schemes.py and integer_parts.py.
 """
 
 import warnings
 
 import keras
 import numpy as np
-from keras import layers, ops
+from keras import layers
 
 from hsvit_keras.compression import einsum
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float, is_named, layers_inside
 from hsvit_keras.compression.integer_parts import FIXED_RANGES, FUSED_ACTIVATIONS, IntegerParts
-from hsvit_keras.compression.model_inputs import inputs_of_batch, named_inputs, structured
 from hsvit_keras.compression.opening import open_layers
-from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantized_layers import RoundedWeights
-from hsvit_keras.compression.ranges import ActivationRange, ranges_of
+from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.compression.schemes import kind_of, scheme_named
 from hsvit_keras.layers import Shift
@@ -65,38 +63,6 @@ def quantize_aware(model, scheme="int8", skip=(), check=True):
         raise InputError(f"{model.name!r} has no layer that the scheme quantizes; skip={tuple(skip)}")
     _warn_of_unknown(graph, scheme)
     return checked(model, _with_ranges(graph, scheme, parts), "quantize_aware", check)
-
-
-def calibrate(model, batches):
-    """Sets the ranges of a model to those of its activations on some images, without training.
-
-    Args:
-        model: `keras.Model`. If it is not quantized yet, it is quantized by the scheme `"int8"` first.
-        batches: iterable of inputs as `fit` takes them: an array `(batch, ...)`, a list or a dict of an array
-            for each input, or a tuple of these and of targets, which are ignored. A few hundred images of
-            the training set are enough.
-
-    Returns:
-        The quantized `keras.Model`; `model` itself if it was quantized before.
-
-    Raises:
-        InputError: `batches` is empty or does not fit the inputs, or `model` cannot be quantized.
-    """
-    model = model if is_quantized(model) else quantize_aware(model)
-    ranges = ranges_of(model)
-    before = [layer.get_weights() for layer in ranges]
-    for layer in ranges:
-        layer.reset()
-    try:
-        observed = _observe(model, ranges, batches)
-    except BaseException:
-        for layer, weights in zip(ranges, before, strict=True):
-            layer.set_weights(weights)
-        raise
-    for limits in observed:
-        for layer, (low, high) in zip(ranges, limits, strict=True):
-            layer.observe(low, high)
-    return model
 
 
 def remove_quantization(model, check=True):
@@ -236,30 +202,6 @@ def _known_ranges(graph):
             low, high = known[graph.path(graph.producers(layer)[0])]
             known[graph.path(layer)] = (low + float(np.min(layer.offset)), high + float(np.max(layer.offset)))
     return known
-
-
-def _observe(model, ranges, batches):
-    """The limits of each range on each batch, computed while no activation is rounded.
-
-    Returns:
-        list of arrays `(ranges, 2)`, one for each batch.
-    """
-    probe = Probe(model, ranges, lambda layer, outputs: ops.stack(layer.limits(_all_values(outputs))))
-    observed = []
-    for batch in batches:
-        named = named_inputs(probe.probed, inputs_of_batch(probe.probed, batch), "batches")
-        observed.append(np.reshape(probe.predict_on_batch(structured(probe.probed, named)), (-1, 2)))
-    if not observed:
-        raise InputError("batches is empty: calibration needs at least one batch of inputs")
-    return observed
-
-
-def _all_values(tensors):
-    """One tensor with the values of all `tensors`, the outputs of all calls of a layer."""
-    first, *others = [ops.cast(tensor, "float32") for tensor in tensors]
-    if not others:
-        return first
-    return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
 
 
 def _needs_float_sum(layer):

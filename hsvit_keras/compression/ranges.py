@@ -108,6 +108,13 @@ class ActivationRange(keras.layers.Layer):
         self.high.assign(self.high + rate * (ops.stop_gradient(high) - self.high))
         self.observed_batches.assign(self.observed_batches + is_updated)
 
+    def set_range(self, low, high, batches):
+        """Sets what so many batches have shown, unless the range is fixed."""
+        if self.fixed is None:
+            self.low.assign(low)
+            self.high.assign(high)
+            self.observed_batches.assign(float(batches))
+
     def reset(self):
         """Discards all observations and unfreezes the range; a fixed range does not change."""
         if self.fixed is not None:

@@ -16,6 +16,7 @@ from hsvit_keras.compression.quantized_layers import (
 )
 from hsvit_keras.compression.ranges import ranges_of
 from hsvit_keras.compression.schemes import SCHEMES
+from tests.compression.dense import bounds, dense_model
 from tests.models.running import ON_JAX, outputs, without_tracing
 from tests.models.small import a_few, grown_model, small_model
 from tests.parameters import slow_but
@@ -231,57 +232,6 @@ def test_training_and_saving(name, tmp_path):
     quantized.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(outputs(loaded, given), outputs(quantized, given))
-
-
-# ---- calibration ------------------------------------------------------------------------------------
-def dense_model():
-    model = keras.Sequential([keras.Input((2,)), layers.Dense(2, name="dense")], name="two")
-    model.set_weights([np.eye(2, dtype="float32"), np.zeros(2, "float32")])
-    return model
-
-
-def bounds(model, name):
-    layer = model.get_layer(f"{name}_range")
-    return [float(layer.low), float(layer.high)]
-
-
-def test_a_calibrated_range_is_the_mean_of_the_ranges_of_batches():
-    batches = [np.array([[0, 1], [2, 3]], "float32"), (np.array([[-4, 5]], "float32"), np.array([0]))]
-    quantized = calibrate(dense_model(), batches)
-    assert bounds(quantized, "dense") == [-2, 4]
-    assert calibrate(quantized, [np.array([[-1, 1]], "float32")]) is quantized
-    assert bounds(quantized, "dense") == [-1, 1]
-
-
-def test_nothing_is_rounded_during_calibration():
-    """Otherwise earlier ranges would change later ones, and a second calibration would clip to the first."""
-    model = dense_model()
-    quantized = calibrate(model, [np.array([[-1, 1]], "float32")])
-    calibrate(quantized, [np.array([[-100, 100]], "float32")])
-    assert bounds(quantized, "dense") == [-100, 100]
-
-
-def test_frozen_ranges_can_be_calibrated():
-    quantized = calibrate(dense_model(), [np.array([[-1, 1]], "float32")])
-    for layer in ranges_of(quantized):
-        layer.frozen.assign(1.0)
-    calibrate(quantized, iter([np.array([[-3, 2]], "float32")]))
-    assert bounds(quantized, "dense") == [-3, 2]
-
-
-def test_a_failed_calibration_restores_the_ranges():
-    quantized = calibrate(dense_model(), [np.array([[-1, 1]], "float32")])
-    with pytest.raises(ValueError, match="batches is empty"):
-        calibrate(quantized, [])
-
-    def broken():
-        yield np.array([[-9, 9]], "float32")
-        raise OSError("the disk is gone")
-
-    with pytest.raises(OSError, match="the disk is gone"):
-        calibrate(quantized, broken())
-    assert bounds(quantized, "dense") == [-1, 1]
-    assert float(ranges_of(quantized)[0].observed_batches) == 1
 
 
 # ---- layers that stay float, and errors -------------------------------------------------------------
