@@ -70,8 +70,8 @@ def check_ranges(model):
             raise InputError(f"int8 artifacts need 8 bits everywhere; {layer.name!r} has {bits}")
 
 
-def constant_form(layer, graph):
-    """What stands in an artifact's graph for a range or a rounded constant, None for any other layer."""
+def integer_form(layer, graph):
+    """What stands in an artifact's graph for a layer of its own integer form, None for any other layer."""
     is_ranged = any(isinstance(source, ActivationRange) for source in graph.producers(layer))
     if isinstance(layer, ActivationRange):
         low, high = (float(bound) for bound in layer.bounds())
@@ -85,6 +85,11 @@ def constant_form(layer, graph):
         low, high = min(float(offset.min()), 0.0), max(float(offset.max()), 0.0)
         return AddedConstant(offset, low, high, in_front=False, name=layer.name)
     return _depthwise_form(layer) if _is_between_ranges(layer, graph) else None
+
+
+def is_form(layer):
+    """Whether a layer is one that `integer_form` gives."""
+    return isinstance(layer, AddedConstant | ChannelScaling | ConstantRange | DepthwiseAverage)
 
 
 def _depthwise_form(layer):

@@ -58,7 +58,7 @@ def _to_inference_layers(model, batch_size):
     }
 
     def replace(path, layer):
-        if constant := integer.constant_form(layer, graph):
+        if constant := integer.integer_form(layer, graph):
             return constant, []
         stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
         config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
@@ -85,6 +85,8 @@ def _to_inference_layers(model, batch_size):
             return args[0]
         if path in barriers:
             args = integer.put_barriers(layer, barriers[path], args)
+        if integer.is_form(layer):
+            return layer(args[0])  # of what else a call may say, such as masks, an artifact has nothing
         return layer(*args, **kwargs)
 
     return rewrite(graph, replace, call, batch_size=batch_size)

@@ -123,7 +123,6 @@ def test_forms(form):
 FLOATING = {
     "elu": layers.ELU(),
     "gelu": layers.Activation("gelu"),
-    "group_normalization": layers.GroupNormalization(2),
     "hard_swish": layers.Activation("hard_silu"),
     "layer_normalization": layers.LayerNormalization(),
     "maximum": beside(lambda x, y: layers.Maximum()([x, y])),
@@ -138,6 +137,22 @@ def test_what_has_no_integer_kernel_is_float_in_between(form):
     """And stays so, with one partition: the converter would know integer ops that XNNPACK does not run."""
     found, steps = quantized_and_its_artifact(between_convolutions(FLOATING[form]))
     assert found["partitions"] == 1 and not found["undelegated_ops"]
+    assert found["ops"]["DEQUANTIZE"] >= 2
+    assert steps.max() <= 3.01
+    assert steps.mean() < 0.1
+
+
+OPAQUE = {
+    "group_normalization": layers.GroupNormalization(2),
+    "gru": lambda maps: layers.Reshape((4, 4, 3))(layers.GRU(48, unroll=True)(layers.Reshape((8, 32))(maps))),
+    "conv_1d_transpose": sequence(layers.Conv1DTranspose(3, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("form", OPAQUE)
+def test_what_stays_float_though_it_need_not_is_named_in_a_warning(form):
+    with pytest.warns(UserWarning, match="the scheme has no entry for .*: they stay float"):
+        found, steps = quantized_and_its_artifact(between_convolutions(OPAQUE[form]))
     assert found["ops"]["DEQUANTIZE"] >= 2
     assert steps.max() <= 3.01
     assert steps.mean() < 0.1
