@@ -29,8 +29,6 @@ class Probe(keras.Model):
         outputs = {operation: [] for operation in self._operations}
 
         def called(operation, *args, **kwargs):
-            if is_nested(operation):
-                return functional(operation)._run_through_graph(args[0], call_fn=called)
             output = operation(*args, **kwargs)
             if operation in outputs:
                 outputs[operation].append(output)
@@ -39,5 +37,25 @@ class Probe(keras.Model):
         inputs = self.probed._standardize_inputs(inputs)
         for tensor, value in zip(self.probed.inputs, inputs, strict=True):
             outputs.setdefault(tensor._keras_history.operation, []).append(value)
-        self.probed._run_through_graph(inputs, call_fn=called)
+        run(self.probed, inputs, called)
         return [self._reduce(operation, outputs[operation]) for operation in self._operations]
+
+
+def run(model, inputs, called):
+    """Runs a model, with a function in place of the calls of its layers, at any depth of nested models.
+
+    Args:
+        model: `keras.Model`, a Functional graph.
+        inputs: its inputs.
+        called: function `(operation, *args, **kwargs)` that returns what the operation computes.
+
+    Returns:
+        The outputs of `model`.
+    """
+
+    def called_inside(operation, *args, **kwargs):
+        if is_nested(operation):
+            return run(functional(operation), args[0], called)
+        return called(operation, *args, **kwargs)
+
+    return model._run_through_graph(inputs, call_fn=called_inside)

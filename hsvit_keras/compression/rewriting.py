@@ -55,9 +55,16 @@ def with_dtype(model, policy):
     """
 
     def replace(path, layer):
-        return type(layer).from_config({**layer.get_config(), "dtype": policy})
+        return type(layer).from_config({**config_of(layer), "dtype": policy})
 
     return rewrite(model, replace)
+
+
+def config_of(layer):
+    """The configuration of a layer, with activation functions as they are: not all can be found by name."""
+    config = layer.get_config()
+    functions = {name: getattr(layer, name, None) for name in config if name.endswith("activation")}
+    return {**config, **{name: function for name, function in functions.items() if callable(function)}}
 
 
 def _keep(path, layer):
@@ -133,7 +140,7 @@ def _fresh(layer, path):
         config = {"output_shape": layer._output_shape, "mask": layer.mask, "arguments": layer.arguments}
         return keras.layers.Lambda(layer.function, **config, name=layer.name, dtype=layer.dtype_policy)
     try:
-        return type(layer).from_config(layer.get_config())
+        return type(layer).from_config(config_of(layer))
     except (NotImplementedError, TypeError) as error:
         raise InputError(
             f"{path!r} of class {type(layer).__name__} cannot be copied: its get_config and from_config have "

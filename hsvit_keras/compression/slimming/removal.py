@@ -7,7 +7,7 @@ import numpy as np
 
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.compression.slimming.parts import find_places, opened
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
@@ -132,7 +132,7 @@ def _zeroed(layer, cuts):
             shape = [1] * weights[index].ndim
             shape[axis] = -1
             weights[index] = weights[index] * np.isin(parts, kept).reshape(shape)
-    return type(layer).from_config(layer.get_config()), weights
+    return type(layer).from_config(config_of(layer)), weights
 
 
 def _by_layer(kind, argument, places):
@@ -189,7 +189,7 @@ def _slimmed(layer, cuts):
     """
     if not cuts:
         return None
-    config, weights = layer.get_config(), layer.get_weights()
+    config, weights = config_of(layer), layer.get_weights()
     for cut, kept in cuts:
         for index, (axis, parts) in cut.weights.items():
             weights[index] = np.compress(np.isin(parts, kept), weights[index], axis)
