@@ -223,6 +223,19 @@ def test_followed(name):
     assert_equal_outputs(slimmed, with_zeros(model, "source", [1, 3]))
 
 
+def test_a_model_inside_reads_less():
+    """Parts that a model inside reads are removed from its input, and its own go to a model behind it."""
+    inside = keras.Model(x := keras.Input((None, None, 4)), conv(6, "inner")(layers.ReLU()(x)), name="inside")
+    behind = keras.Sequential([keras.Input((6, 4, 6)), conv(2, "reader")], name="behind")
+    model = graph_of(MAPS, lambda x: layers.Flatten()(behind(inside(conv(4, "source")(x)))))
+    assert hsvit_keras.slimmable_parts(model)["kernels"] == {"source": 4, "inside/inner": 6}
+    slimmed = hsvit_keras.slim(model, kernels={"source": [0, 2], "inside/inner": [1, 2, 5]})
+    assert slimmed.get_layer("inside").input.shape == (None, None, None, 2)
+    assert slimmed.get_layer("behind").input.shape == (None, 6, 4, 3)
+    expected = with_zeros(with_zeros(model, "source", [1, 3]), "inner", [0, 3, 4])
+    assert_equal_outputs(slimmed, expected)
+
+
 def test_factors_are_removed_with_what_they_multiply():
     model = graph_of(*FOLLOWED["squeeze-and-excite"])
     assert hsvit_keras.slimmable_parts(model)["mlp_units"] == {"squeeze": 3}
