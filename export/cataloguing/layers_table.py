@@ -63,7 +63,7 @@ def _quantization(layer, scheme):
 
 
 def _slimming(layer):
-    if layer in (layers.Dense, layers.EinsumDense, *features.CONVOLUTIONS):
+    if layer in features.SOURCES:
         return "loses parts"
     return "follows" if layer in features.RULES else "keeps what it reads whole"
 

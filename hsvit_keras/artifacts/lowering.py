@@ -22,7 +22,7 @@ from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.narrowing import compute_first_tokens_alone
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantized_layers import RoundedWeights
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.layers import ModelDescription, NearestUpsampling, SoftmaxAttention
 
 _GROUP_DENSE = "bngi,gio->bngo"
@@ -61,7 +61,7 @@ def _to_inference_layers(model, batch_size):
         if constant := integer.integer_form(layer, graph):
             return constant, []
         stock = layer.to_stock() if isinstance(layer, RoundedWeights) else layer
-        config, weights = {**stock.get_config(), "dtype": "float32"}, layer.get_weights()
+        config, weights = {**config_of(stock), "dtype": "float32"}, layer.get_weights()
         is_changed = path in barriers or path in without_bias
         if path in barriers:
             weights = integer.behind_barrier(layer)

@@ -8,7 +8,7 @@ from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.folding import SCALE_KERNEL, fold_batch_norm
 from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.opening import open_layers
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 
 # What keeps a gain of its input: f(g x) = g f(x) for each channel and g > 0.
 _HOMOGENEOUS = (keras.activations.linear, keras.activations.relu)
@@ -53,7 +53,7 @@ def equalize(model, check=True):
             _equalize(first, weights[graph.path(first)], second, weights[graph.path(second)])
 
     def replace(path, layer):
-        return (type(layer).from_config(layer.get_config()), weights[path]) if path in weights else None
+        return (type(layer).from_config(config_of(layer)), weights[path]) if path in weights else None
 
     return checked(model, rewrite(graph, replace), "equalize", check)
 

@@ -10,7 +10,7 @@ from keras import layers
 
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.layers import Shift
 
 
@@ -71,7 +71,7 @@ def fold_batch_norm(model, check=True):
 
     def replace(path, layer):
         if path in norm_after:
-            with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
+            with_bias = type(layer).from_config({**config_of(layer), "use_bias": True})
             return with_bias, _folded_weights(layer, norm_after[path])
         return None
 
@@ -156,7 +156,7 @@ def fold_normalization(model):
         if path not in normalization_of:
             return None
         normalization = normalization_of[path]
-        with_bias = type(layer).from_config({**layer.get_config(), "use_bias": True})
+        with_bias = type(layer).from_config({**config_of(layer), "use_bias": True})
         has_shift = needs_shift[graph.path(normalization)]
         return with_bias, _normalized_weights(layer, *_merged(rows[normalization]), has_shift)
 

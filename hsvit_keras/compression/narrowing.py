@@ -46,7 +46,7 @@ def compute_first_tokens_alone(model):
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
 
     Returns:
-        A `keras.Model` with the same outputs.
+        A `keras.Model` with the same outputs; the graph of `model` itself if nothing is selected.
 
     Raises:
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
@@ -57,6 +57,9 @@ def compute_first_tokens_alone(model):
         count = _tokens_read(layer, graph, token_counts)
         if 0 < count < math.inf and _can_compute_first_tokens(layer, count):
             token_counts[graph.path(layer)] = count
+
+    if not any(isinstance(layer, FirstToken | TokenRange) for layer in graph.layers):
+        return graph.model
 
     def call(path, layer, *args, **kwargs):
         if isinstance(layer, FirstToken | TokenRange) and _selects_all(layer, args[0]):

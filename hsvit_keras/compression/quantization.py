@@ -20,7 +20,7 @@ from hsvit_keras.compression.integer_parts import FIXED_RANGES, FUSED_ACTIVATION
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantized_layers import RoundedWeights
 from hsvit_keras.compression.ranges import ActivationRange
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.compression.schemes import kind_of, scheme_named
 from hsvit_keras.layers import Shift
 from hsvit_keras.layers.model_description import description_of
@@ -113,7 +113,7 @@ def _with_separate_activations(model, scheme):
             return None
         name = graph.new_name(path, "activation")
         activations[path] = layers.Activation(separate[path], name=name, dtype=layer.dtype_policy)
-        return type(layer).from_config({**layer.get_config(), "activation": None})
+        return type(layer).from_config({**config_of(layer), "activation": None})
 
     def call(path, layer, *args, **kwargs):
         output = layer(*args, **kwargs)

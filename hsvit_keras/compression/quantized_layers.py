@@ -8,6 +8,7 @@ from keras import layers, ops
 
 from hsvit_keras.compression import einsum
 from hsvit_keras.compression.ranges import check_bits, is_rounding
+from hsvit_keras.compression.rewriting import config_of
 from hsvit_keras.layers import ClassToken, PositionEmbedding
 
 
@@ -41,7 +42,7 @@ class RoundedWeights:
     @classmethod
     def from_stock(cls, layer, weight_bits):
         """The quantized form of a layer, without the values of its weights."""
-        config = {**layer.get_config(), "weight_bits": weight_bits}
+        config = {**config_of(layer), "weight_bits": weight_bits}
         config.pop("lora_rank", None)  # the integer kernel is that of the sum
         return cls.from_config(config)
 

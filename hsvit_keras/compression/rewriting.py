@@ -55,9 +55,16 @@ def with_dtype(model, policy):
     """
 
     def replace(path, layer):
-        return type(layer).from_config({**layer.get_config(), "dtype": policy})
+        return type(layer).from_config({**config_of(layer), "dtype": policy})
 
     return rewrite(model, replace)
+
+
+def config_of(layer):
+    """The configuration of a layer, with activation functions as they are: not all can be found by name."""
+    config = layer.get_config()
+    functions = {name: getattr(layer, name, None) for name in config if name.endswith("activation")}
+    return {**config, **{name: function for name, function in functions.items() if callable(function)}}
 
 
 def _keep(path, layer):
@@ -82,7 +89,8 @@ class _Copy:
 
     def of(self, batch_size):
         model = self._graph.model
-        copy = self._model(model, _inputs(model, batch_size), self._read)
+        shapes = [(batch_size or x.shape[0], *x.shape[1:]) for x in model.inputs]
+        copy = self._model(model, _inputs(model, shapes), self._read)
         for layer, new in self._copies.items():
             is_layer = isinstance(layer, keras.Layer) and not is_nested(layer)
             if not is_layer or not new.built:  # a call may leave it out
@@ -103,22 +111,23 @@ class _Copy:
         return _like(model, keras.tree.pack_sequence_as(model.input, inputs), outputs)
 
     def _called(self, operation, *args, **kwargs):
-        copy = self._copy(operation)
+        copy = self._copy(operation, args)
         if is_nested(operation):
             return copy(*args, **kwargs)
         return self._call(self._graph.path(operation), copy, *args, **kwargs)
 
-    def _copy(self, operation):
+    def _copy(self, operation, args):
         if operation not in self._copies:
-            self._copies[operation] = self._new(operation)
+            self._copies[operation] = self._new(operation, args)
         return self._copies[operation]
 
-    def _new(self, operation):
+    def _new(self, operation, args):
         if not isinstance(operation, keras.Layer):  # operations such as `x + y` have no state to copy
             return operation
         if is_nested(operation):
             inside = functional(operation)
-            return self._model(inside, _inputs(inside))
+            shapes = _shapes_inside(inside, inside._standardize_inputs(args[0]))
+            return self._model(inside, _inputs(inside, shapes))
         new = self._replace(self._graph.path(operation), operation)
         if new is None:
             return _fresh(operation, self._graph.path(operation))
@@ -133,7 +142,7 @@ def _fresh(layer, path):
         config = {"output_shape": layer._output_shape, "mask": layer.mask, "arguments": layer.arguments}
         return keras.layers.Lambda(layer.function, **config, name=layer.name, dtype=layer.dtype_policy)
     try:
-        return type(layer).from_config(layer.get_config())
+        return type(layer).from_config(config_of(layer))
     except (NotImplementedError, TypeError) as error:
         raise InputError(
             f"{path!r} of class {type(layer).__name__} cannot be copied: its get_config and from_config have "
@@ -189,12 +198,16 @@ def _like(model, inputs, outputs):
     return keras.Model(inputs, outputs, name=model.name)
 
 
-def _inputs(model, batch_size=None):
+def _inputs(model, shapes):
     return [
-        keras.Input(
-            batch_shape=(batch_size or tensor.shape[0], *tensor.shape[1:]),
-            dtype=tensor.dtype,
-            name=input_name(tensor),
-        )
-        for tensor in model.inputs
+        keras.Input(batch_shape=shape, dtype=tensor.dtype, name=input_name(tensor))
+        for shape, tensor in zip(shapes, model.inputs, strict=True)
+    ]
+
+
+def _shapes_inside(model, tensors):
+    """The shapes of inputs of a model inside, of the sizes that it reads in the copy; free ones stay so."""
+    return [
+        [own and (given or own) for own, given in zip(old.shape, new.shape, strict=True)]
+        for old, new in zip(model.inputs, tensors, strict=True)
     ]

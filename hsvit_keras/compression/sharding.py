@@ -9,7 +9,7 @@ import numpy as np
 from keras import layers
 
 from hsvit_keras.compression.graph import Graph
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.compression.slimming import slim, slimmable_parts
 from hsvit_runtime.errors import InputError
 
@@ -129,7 +129,7 @@ def _head(graph, mean):
     tokens = keras.Input((None, *mean.input.shape[2:]), name="class_tokens", dtype=mean.input.dtype)
     layer, output, copies = mean, tokens, []
     while layer is not None:
-        copies.append((layer, type(layer).from_config(layer.get_config())))
+        copies.append((layer, type(layer).from_config(config_of(layer))))
         output = copies[-1][1](output)
         layer = next(iter(graph.consumers(layer)), None)
     head = keras.Model(tokens, output, name="head")

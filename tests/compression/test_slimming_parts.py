@@ -198,7 +198,9 @@ FOUND = {
         ],
         {},
     ),
-    "squeeze and excite": ((6, 4, 3), squeeze_and_excite, {"mlp_units": {"squeeze": 3}}),
+    "squeeze and excite": (
+        (6, 4, 3), squeeze_and_excite, {"mlp_units": {"squeeze": 3}, "kernels": {"conv": 4}}
+    ),
     "two readers": ((5,), two_readers, {"mlp_units": {"hidden": 4}}),
     "two sources": ((5,), two_sources, {}),
     "nested residuals": ((4,), nested_residuals, {"mlp_units": {"hidden": 4}, "blocks": ["outer"]}),
@@ -207,7 +209,7 @@ FOUND = {
     "repeated": ((4,), repeated, {}),
     "shared": ((4,), shared, {}),
     "shared reader": ((4,), shared_reader, {}),
-    "bare operation": ((4,), bare_operation, {}),
+    "bare operation": ((4,), bare_operation, {"mlp_units": {"hidden": 4}}),
     "single projection": ((5, 4), single_projection, {"heads": {"attention": 3}}),
     "no projection": ((5, 4), without_projection, {}),
 }  # fmt: skip

@@ -1,6 +1,8 @@
 """Slimming (structured pruning): removes parts of a model, so that it gets smaller and faster.
 
-- `features`: which weights belong to a feature, with a rule for each class of layers;
+- `cuts`: parts along an axis, and what a layer loses;
+- `layer_rules`, `operation_rules`: what a layer or operation that reads features loses, by its class;
+- `features`: follows features through a graph, by these rules;
 - `parts`: finds the groups, heads, MLP units, kernels and blocks that can be removed;
 - `residuals`: finds the residual blocks;
 - `scores`: rates the importance of each part;

@@ -17,15 +17,9 @@ from keras import layers
 from hsvit_keras.compression.graph import Graph, check_float
 from hsvit_keras.compression.opening import open_layers
 from hsvit_keras.compression.quantization import is_quantized
-from hsvit_keras.compression.slimming.features import (
-    ATTENTION,
-    CONVOLUTIONS,
-    AxisParts,
-    Cut,
-    InseparableError,
-    follow,
-    has_shared_head,
-)
+from hsvit_keras.compression.slimming.cuts import AxisParts, Cut, InseparableError
+from hsvit_keras.compression.slimming.features import KERNELS, follow, nearest_source
+from hsvit_keras.compression.slimming.layer_rules import ATTENTION, CONVOLUTIONS, has_shared_head
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_runtime.errors import InputError
 
@@ -124,10 +118,10 @@ def _removable(graph, candidates):
 def _groups(graph):
     for attention in _layers_of(graph, ATTENTION):
         query = attention.input[0]
-        convolution = _source_of(graph, attention, CONVOLUTIONS)
+        convolution = nearest_source(graph, attention, CONVOLUTIONS)
         # A group owns its channels in grouped convolutions; they start at a convolution without groups.
         while convolution and convolution.groups > 1:
-            convolution = _source_of(graph, graph.producers(convolution)[0], CONVOLUTIONS)
+            convolution = nearest_source(graph, graph.producers(convolution)[0], CONVOLUTIONS)
         if len(query.shape) == 4 and convolution and convolution.filters % query.shape[2] == 0:
             groups, path = query.shape[2], graph.path(convolution)
             yield path, groups, {path: _consecutive(groups, convolution.filters)}
@@ -136,7 +130,7 @@ def _groups(graph):
 
 def _heads(graph):
     for attention in _layers_of(graph, ATTENTION):
-        sources = [_source_of(graph, layer, _PROJECTIONS) for layer in graph.producers(attention)]
+        sources = [nearest_source(graph, layer, _PROJECTIONS) for layer in graph.producers(attention)]
         if all(sources):
             per_head = {
                 graph.path(layer): _consecutive(attention.num_heads, layer.output.shape[-1])
@@ -152,7 +146,7 @@ def _mlp_units(graph):
 
 
 def _kernels(graph):
-    for convolution in _layers_of(graph, CONVOLUTIONS):
+    for convolution in _layers_of(graph, KERNELS):
         path = graph.path(convolution)
         yield path, convolution.filters, {path: range(convolution.filters)}
 
@@ -160,13 +154,6 @@ def _kernels(graph):
 def _layers_of(graph, classes):
     """Layers of exactly these classes; subclasses may use their features in another way."""
     return [layer for layer in graph.layers if type(layer) in classes and graph.is_called_once(layer)]
-
-
-def _source_of(graph, layer, classes):
-    """The nearest layer of one of `classes` from `layer` towards the input; None if there is none."""
-    while layer is not None and type(layer) not in classes:
-        layer = next(iter(graph.producers(layer)), None)
-    return layer
 
 
 def _consecutive(parts, features):

@@ -3,11 +3,13 @@
 import collections
 import functools
 
+import keras
 import numpy as np
 
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
-from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.rewriting import config_of, rewrite
+from hsvit_keras.compression.slimming.cuts import are_kept
 from hsvit_keras.compression.slimming.parts import find_places, opened
 from hsvit_keras.compression.slimming.residuals import find_residuals
 from hsvit_keras.compression.slimming.scores import SCORES, part_scores, weight_scores
@@ -105,8 +107,16 @@ def slim(
         for cut in places[kind][name].cuts:
             cuts[graph.path(cut.layer)].append((cut, kept))
 
+    operations = {
+        graph.path(x): _slimmed_operation(x, cuts[graph.path(x)])
+        for x in graph.operations
+        if not isinstance(x, keras.Layer)
+    }
+
     def call(path, layer, *args, **kwargs):
-        return args[0][shortcuts[path]] if path in shortcuts else layer(*args, **kwargs)
+        if path in shortcuts:
+            return args[0][shortcuts[path]]
+        return operations.get(path, layer)(*args, **kwargs)
 
     slimmed = rewrite(graph, lambda path, layer: _slimmed(layer, cuts[path]), call)
     if check and groups is None and not _share_a_maximum(cuts):
@@ -131,8 +141,8 @@ def _zeroed(layer, cuts):
         for index, (axis, parts) in cut.weights.items():
             shape = [1] * weights[index].ndim
             shape[axis] = -1
-            weights[index] = weights[index] * np.isin(parts, kept).reshape(shape)
-    return type(layer).from_config(layer.get_config()), weights
+            weights[index] = weights[index] * are_kept(parts, kept).reshape(shape)
+    return type(layer).from_config(config_of(layer)), weights
 
 
 def _by_layer(kind, argument, places):
@@ -189,16 +199,45 @@ def _slimmed(layer, cuts):
     """
     if not cuts:
         return None
-    config, weights = layer.get_config(), layer.get_weights()
-    for cut, kept in cuts:
-        for index, (axis, parts) in cut.weights.items():
-            weights[index] = np.compress(np.isin(parts, kept), weights[index], axis)
-        for argument, parts in cut.sizes.items():
-            _set_size(config, argument, int(np.isin(parts, kept).sum()))
+    config, weights = config_of(layer), layer.get_weights()
+    axes = [((i, axis), parts, kept) for cut, kept in cuts for i, (axis, parts) in cut.weights.items()]
+    for (index, axis), is_kept in _intersections(axes):
+        weights[index] = np.compress(is_kept, weights[index], axis)
+    _set_sizes(config, cuts)
     try:
         return type(layer).from_config(config), weights
     except TypeError as error:  # Keras adds the whole config to the message of the constructor
         raise InputError(f"{layer.name!r} cannot be that small: {error.__context__}") from error
+
+
+def _slimmed_operation(operation, cuts):
+    """An operation that is no layer, with its smaller sizes; the same one if it has none."""
+    config = {name: getattr(operation, name) for cut, _ in cuts for name, _ in cut.sizes}
+    if not config:
+        return operation
+    _set_sizes(config, cuts)
+    return type(operation)(**config)
+
+
+def _set_sizes(config, cuts):
+    sizes = [(argument, parts, kept) for cut, kept in cuts for argument, parts in cut.sizes.items()]
+    for argument, is_kept in _intersections(sizes):
+        _set_size(config, argument, int(is_kept.sum()))
+
+
+def _intersections(entries):
+    """What is kept of each axis, of which several kinds of parts may be removed.
+
+    Args:
+        entries: list of (key of an axis, part of each entry of it, numbers of the parts to keep).
+
+    Returns:
+        Pairs of a key and an array of bool, whether each entry is kept.
+    """
+    kept_of = {}
+    for key, parts, kept in entries:
+        kept_of[key] = kept_of.get(key, True) & are_kept(parts, kept)
+    return kept_of.items()
 
 
 def _set_size(config, argument, size):

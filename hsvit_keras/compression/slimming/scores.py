@@ -10,6 +10,7 @@ from keras import layers, ops
 
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.rewriting import rewrite
+from hsvit_keras.compression.slimming.cuts import NO_PART
 from hsvit_runtime.errors import InputError
 
 SCORES = ("weight", "gain", "taylor")
@@ -64,8 +65,10 @@ def part_scores(name, place, scores):
             values = scores.get(cut.layer, {}).get(index)
             if values is not None:
                 rows = np.moveaxis(values, axis, 0).reshape(len(parts), -1)
-                np.add.at(total, list(parts), rows.sum(axis=1))
-                np.add.at(entries, list(parts), rows.shape[1])
+                of_parts = np.array(parts) != NO_PART
+                numbers = np.array(parts)[of_parts]
+                np.add.at(total, numbers, rows[of_parts].sum(axis=1))
+                np.add.at(entries, numbers, rows.shape[1])
     if not entries.all():
         raise InputError(
             f"score='gain' needs batch normalization after the parts of {name!r}, which have none; "
