@@ -57,6 +57,7 @@ def compare(workdir, names=(), *, epochs=15):
             model = _trained(name, workdir, images["train"], epochs)
             report["models"][name] = _compared(model, images)
             files.write_json(output, report)
+            keras.utils.clear_session()
         print(table({name: report["models"][name]}), flush=True)
     return report
 

@@ -35,7 +35,6 @@ _KERNEL_LAYERS = (
         for stock, quantized in _INT8.integer.items()
         if isinstance(quantized, type) and issubclass(quantized, RoundedKernel)
     ),
-    layers.Conv1DTranspose,
     layers.Conv3D,
     layers.Conv3DTranspose,
 )

@@ -16,9 +16,9 @@ FIXED_RANGES = {
 }
 # Layers of a product or a sum, at whose end an artifact applies the activation.
 _FUSING = (
-    layers.Add, layers.BatchNormalization, layers.Conv1D, layers.Conv2D, layers.Conv2DTranspose, layers.Dense,
-    layers.DepthwiseConv1D, layers.DepthwiseConv2D, layers.EinsumDense, layers.Multiply, layers.Normalization,
-    layers.Rescaling, layers.Subtract,
+    layers.Add, layers.BatchNormalization, layers.Conv1D, layers.Conv1DTranspose, layers.Conv2D,
+    layers.Conv2DTranspose, layers.Dense, layers.DepthwiseConv1D, layers.DepthwiseConv2D, layers.EinsumDense,
+    layers.Multiply, layers.Normalization, layers.Rescaling, layers.Subtract,
 )  # fmt: skip
 
 

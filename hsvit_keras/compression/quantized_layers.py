@@ -116,6 +116,14 @@ class QuantizedConv2D(RoundedKernel, layers.Conv2D):
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
+class QuantizedConv1DTranspose(RoundedKernel, layers.Conv1DTranspose):
+    """`Conv1DTranspose` with a rounded kernel `(steps, output channels, input channels)`."""
+
+    def inputs_axes(self):
+        return (0, 2)
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
 class QuantizedConv2DTranspose(RoundedKernel, layers.Conv2DTranspose):
     """`Conv2DTranspose` with a rounded kernel `(height, width, output channels, input channels)`."""
 

@@ -70,6 +70,7 @@ SCHEMES = {
     "int8": Scheme(
         integer={
             layers.Conv1D: quantized.QuantizedConv1D,
+            layers.Conv1DTranspose: quantized.QuantizedConv1DTranspose,
             layers.Conv2D: quantized.QuantizedConv2D,
             layers.Conv2DTranspose: quantized.QuantizedConv2DTranspose,
             layers.DepthwiseConv1D: quantized.QuantizedDepthwiseConv1D,

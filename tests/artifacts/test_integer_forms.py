@@ -62,6 +62,7 @@ FORMS = {
     "batch_normalization": grown(layers.BatchNormalization()),
     "bilinear": layers.UpSampling2D(2, interpolation="bilinear"),
     "concatenate": beside(lambda x, y: layers.Concatenate()([x, y])),
+    "conv_1d_transpose": sequence(layers.Conv1DTranspose(3, 2, 2)),
     "conv_2d_transpose": layers.Conv2DTranspose(3, 2, strides=2),
     "cropping": layers.Cropping2D(1),
     "cropping_1d": sequence(layers.Cropping1D(3)),
@@ -145,7 +146,6 @@ def test_what_has_no_integer_kernel_is_float_in_between(form):
 OPAQUE = {
     "group_normalization": layers.GroupNormalization(2),
     "gru": lambda maps: layers.Reshape((4, 4, 3))(layers.GRU(48, unroll=True)(layers.Reshape((8, 32))(maps))),
-    "conv_1d_transpose": sequence(layers.Conv1DTranspose(3, 2, 2)),
 }
 
 
