@@ -12,6 +12,7 @@ from tests.models import small
 from tests.models.running import images, outputs
 from tests.models.small import MODELS, small_model
 
+NO_PART = -1
 SUMMING_LAYERS = (layers.Dense, layers.EinsumDense, layers.Conv1D, layers.Conv2D)
 
 
@@ -41,20 +42,31 @@ def random_half(rng, count):
 def zero_in_readers(model, layer, parts, kept):
     """Sets the kernels of layers that read `layer` to zero for the inputs from parts not in `kept`."""
     graph = Graph(model)
-    visited, remaining = set(), [(reader, np.repeat) for reader in graph.consumers(layer)]
+    rows = np.repeat(np.arange(parts), layer.output.shape[-1] // parts)  # the part of each feature
+    visited, remaining = set(), [(layer, reader, rows, np.repeat) for reader in graph.consumers(layer)]
     while remaining:
-        reader, spread = remaining.pop()
+        source, reader, rows, spread = remaining.pop()
         if reader.name in visited:
             continue
         visited.add(reader.name)
-        if type(reader) in SUMMING_LAYERS and reader.kernel.shape[-2] % parts == 0:
+        if type(reader) in SUMMING_LAYERS and reader.kernel.shape[-2] % len(rows) == 0:
             kernel, *bias = reader.get_weights()
-            rows = spread(np.arange(parts), kernel.shape[-2] // parts)  # kernels are (..., inputs, outputs)
-            kernel[..., ~np.isin(rows, kept), :] = 0
+            rows = spread(rows, kernel.shape[-2] // len(rows))  # kernels are (..., inputs, outputs)
+            kernel[..., ~np.isin(rows, [*kept, NO_PART]), :] = 0
             reader.set_weights([kernel, *bias])
         else:
             spread = np.tile if isinstance(reader, layers.Flatten) else spread
-            remaining += [(next_reader, spread) for next_reader in graph.consumers(reader)]
+            if isinstance(reader, layers.Concatenate):
+                rows = _concatenated(rows, source, graph.producers(reader))
+            remaining += [(reader, following, rows, spread) for following in graph.consumers(reader)]
+
+
+def _concatenated(rows, source, sources):
+    """The part of each feature of a concatenation, `NO_PART` of those of other sources."""
+    of_others = (np.full(other.output.shape[-1], NO_PART) for other in sources)
+    return np.concatenate(
+        [rows if x is source else others for x, others in zip(sources, of_others, strict=True)]
+    )
 
 
 def ancestors(graph, layer):
