@@ -193,10 +193,10 @@ def _is_opaque(layer):
     )
 
 
-def put_barriers(layer, barrier, tensors):
-    """The inputs of a layer that needs it, behind barriers of a class."""
-    names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())
-    return keras.tree.map_structure(lambda tensor: barrier(name=next(names))(tensor), tensors)
+def putting(barrier, layer):
+    """A function that puts barriers of a class in front of a layer: it takes and gives the inputs."""
+    names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())  # in all calls of the layer
+    return lambda tensors: keras.tree.map_structure(lambda x: barrier(name=next(names))(x), tensors)
 
 
 def behind_barrier(layer):

@@ -52,7 +52,7 @@ def _to_inference_layers(model, batch_size):
     graph = Graph(model)
     without_bias = _key_projections(graph)
     barriers = {
-        graph.path(layer): barrier
+        graph.path(layer): integer.putting(barrier, layer)
         for layer in graph.layers
         if (barrier := integer.barrier_in_front_of(layer, graph))
     }
@@ -84,7 +84,7 @@ def _to_inference_layers(model, batch_size):
         if isinstance(layer, ModelDescription):
             return args[0]
         if path in barriers:
-            args = integer.put_barriers(layer, barriers[path], args)
+            args = barriers[path](args)
         if integer.is_form(layer):
             return layer(args[0])  # of what else a call may say, such as masks, an artifact has nothing
         return layer(*args, **kwargs)
