@@ -25,6 +25,7 @@ OPERATIONS = {
     "sum": (maps, lambda x: x + ops.flip(x, 1), {"Add"}),
     "difference": (maps, lambda x: x - ops.flip(x, 1), {"Subtract"}),
     "product": (maps, lambda x: x * ops.flip(x, 1), {"Multiply"}),
+    "maximum": (maps, lambda x: ops.maximum(x, ops.flip(x, 1)), {"Maximum"}),
     "product with itself": (maps, lambda x: x * x, {"Multiply"}),
     "broadcast product": (
         maps, lambda x: x * ops.mean(x, (1, 2), keepdims=True), {"Multiply", "GlobalAveragePooling2D"},
@@ -58,6 +59,7 @@ OPERATIONS = {
 # No layer computes it, or one of another batch would.
 KEPT = {
     "array of positions": (maps, lambda x: x + np.ones((6, 3), "float32")),
+    "maximum of a number": (maps, lambda x: ops.maximum(x, 0.5)),
     "approximate gelu": (maps, ops.gelu),
     "batch transposed": (maps, lambda x: ops.transpose(x, (1, 0, 2, 3))),
     "batch reshaped": (maps, lambda x: ops.reshape(x, (-1, 3))),

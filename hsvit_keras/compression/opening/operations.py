@@ -89,6 +89,10 @@ def _divide(constant, is_first):
     return (1 / constant, np.float64(0)) if is_first and constant.all() else None
 
 
+def _no_layer(constant, is_first):
+    return None
+
+
 def _negative(operation, call, named):
     return layers.Rescaling(-1.0, **named)
 
@@ -162,7 +166,9 @@ _LAYERS = {
     operations.Divide: _merging(None, _divide),
     operations.ExpandDims: _reshape,
     operations.Max: _reduction(layers.GlobalMaxPooling2D, layers.GlobalMaxPooling1D),
+    operations.Maximum: _merging(layers.Maximum, _no_layer),
     operations.Mean: _reduction(layers.GlobalAveragePooling2D, layers.GlobalAveragePooling1D),
+    operations.Minimum: _merging(layers.Minimum, _no_layer),
     operations.Multiply: _merging(layers.Multiply, _multiply),
     operations.Negative: _negative,
     operations.Reshape: _reshape,
