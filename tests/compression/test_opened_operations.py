@@ -8,7 +8,7 @@ from keras import layers, ops
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.opening import open_layers
-from tests.models.running import outputs
+from tests.models.running import ON_JAX, outputs
 
 GAIN = np.array([1.0, 2.0, 3.0], "float32")
 
@@ -84,6 +84,7 @@ def classes(model):
     return {type(layer).__name__ for layer in graph.layers} - {"InputLayer"}
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("form", OPERATIONS)
 def test_operations_become_layers(form):
     make_input, computation, expected = OPERATIONS[form]
@@ -94,6 +95,7 @@ def test_operations_become_layers(form):
     np.testing.assert_allclose(outputs(opened, given), outputs(model, given), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("form", KEPT)
 def test_other_operations_are_kept(form):
     model = made(*KEPT[form])
@@ -103,6 +105,37 @@ def test_other_operations_are_kept(form):
     np.testing.assert_allclose(
         outputs(opened, numbers(model)), outputs(model, numbers(model)), rtol=1e-6, atol=1e-6
     )
+
+
+def of_the_backend(name):
+    if ON_JAX:
+        import jax
+
+        return getattr(jax.nn, name)
+    import tensorflow as tf
+
+    return getattr(tf.nn, name)
+
+
+@pytest.mark.parametrize("name", ["relu", "relu6", "swish", "sigmoid", "softplus"])
+def test_activations_of_the_backend(name):
+    """As an argument and as a layer; passes then know them, and models can be saved."""
+    function = of_the_backend(name)
+    given = keras.Input((3,))
+    model = keras.Model(given, layers.Activation(function)(layers.Dense(4, activation=function)(given)))
+    opened = open_layers(model)
+    found = {layer.activation for layer in opened.layers[1:]}
+    assert found == {keras.activations.get(name)}
+    np.testing.assert_allclose(outputs(opened, numbers(model)), outputs(model, numbers(model)), atol=1e-6)
+
+
+def test_functions_of_ones_own_are_kept():
+    def relu(x):
+        return ops.maximum(x, 0.0) + 1.0
+
+    given = keras.Input((3,))
+    model = keras.Model(given, layers.Dense(4, activation=relu)(given))
+    assert open_layers(model) is model
 
 
 def test_integers_are_left_alone():

@@ -1,5 +1,6 @@
 """Opening: rewrites stock layers that passes cannot look into as plain layers of the graph.
 
+- `activations`: functions of the backend as Keras' own;
 - `attention`: Keras' attention layers as projections around our attention core;
 - `operations`: plain operations, such as `x + y`, as layers;
 - `patches`: `keras.ops.image.extract_patches` as a convolution;

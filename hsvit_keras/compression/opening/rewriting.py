@@ -2,6 +2,7 @@
 
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.opening.activations import openings_of_activations
 from hsvit_keras.compression.opening.attention import openings_of_attention
 from hsvit_keras.compression.opening.operations import openings_of_operations
 from hsvit_keras.compression.opening.patches import openings_of_patches
@@ -18,6 +19,7 @@ def open_layers(model, keep=(), check=True):
       tokens `(batch, tokens, dim)` of a fixed number.
     - `keras.ops.image.extract_patches` becomes a convolution: where a Dense layer projects the patches, one
       with its kernel and its name; else a frozen one that copies pixels.
+    - Activations given as functions of the backend, such as `tf.nn.relu`, become Keras' own.
     - Separable convolutions become a depthwise convolution `..._depthwise` and one of single pixels.
     - Operations such as `x + y`, `2 * x` and `ops.reshape(x, shape)` become the layers that compute the same.
 
@@ -35,6 +37,7 @@ def open_layers(model, keep=(), check=True):
     """
     graph = Graph(model)
     openings = [
+        *openings_of_activations(graph),
         *openings_of_operations(graph),
         *openings_of_attention(graph, keep),
         *openings_of_separable_convolutions(graph, keep),
