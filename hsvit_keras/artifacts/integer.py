@@ -87,7 +87,8 @@ def _is_opaque(layer):
 
 def put_barriers(layer, tensors):
     """The inputs of a layer that needs it, behind barriers."""
-    names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count())
+    first = len(layer._inbound_nodes) * len(keras.tree.flatten(tensors))  # behind those of calls before
+    names = (f"{layer.name}_barrier{i or ''}" for i in itertools.count(first))
 
     def barred(tensor):
         if _is_opaque(layer):
