@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import layers
 
+from hsvit_keras.compression import fold_batch_norm, slim
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.rewriting import rewrite
 
@@ -119,3 +120,16 @@ def test_several_inputs_and_outputs_keep_their_structure():
     result = copy({"left": IMAGES, "right": 3 * IMAGES})
     np.testing.assert_allclose(np.asarray(result["sum"]), 4 * IMAGES, rtol=1e-6)
     np.testing.assert_allclose(np.asarray(result["twice"]), 2 * IMAGES, rtol=1e-6)
+
+
+def halved(x):
+    return x / 2
+
+
+def test_activation_functions_of_ones_own_are_kept():
+    """No registry knows them, so they cannot be found by their name."""
+    inputs = keras.Input((8,))
+    hidden = layers.BatchNormalization()(layers.Dense(4, activation=halved)(inputs))
+    model = keras.Model(inputs, layers.Dense(3, activation=halved)(hidden))
+    for copy in (rewrite(model), fold_batch_norm(model), slim(model)):
+        np.testing.assert_allclose(outputs(copy), outputs(model), rtol=1e-5)
