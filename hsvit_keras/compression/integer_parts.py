@@ -63,9 +63,9 @@ class IntegerParts:
         return kind_of(layer) in self._scheme.integer
 
     def can_share(self, layer):
-        """Whether no range that a layer would share is known beforehand."""
-        sources = set().union(*map(self.sources, self._graph.producers(layer)))
-        return not sources & set(self._known)
+        """Whether a layer can have the range of all that it reads: of one model, none known beforehand."""
+        paths = set().union(*map(self.sources, self._graph.producers(layer)), {self._graph.path(layer)})
+        return not paths & set(self._known) and len({path.rpartition("/")[0] for path in paths}) == 1
 
     def sources(self, layer):
         """The paths of the layers that compute the values of `layer`, before those that only move them."""

@@ -33,8 +33,9 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
         ValueError: the model cannot be quantized, or there is no such scheme.
     """
     kinds = scheme_named(scheme).integer
-    whole = quantize_aware(model, scheme)
+    whole, calibration = quantize_aware(model, scheme), list(calibration)
     calibrate(whole, calibration)
+    ranges = {layer.name: layer.get_weights() for layer in ranges_of(whole)}
     expected = model.predict(images, batch_size=_BATCH, verbose=0)
 
     def row(quantized):
@@ -46,12 +47,14 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
     rows = []
     for name, kind in names.items():
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of layers that no scheme knows: quantizing `whole` warned of them
+            # Of layers that no scheme knows: quantizing `whole` warned of them.
+            warnings.simplefilter("ignore")
             alone = quantize_aware(model, scheme, skip=[other for other in names if other != name])
-        for layer in ranges_of(alone):
-            layer.set_weights(whole.get_layer(layer.name).get_weights())
+        if {layer.name for layer in ranges_of(alone)} <= set(ranges):
+            for layer in ranges_of(alone):
+                layer.set_weights(ranges[layer.name])
+        else:  # alone, a layer may not share a range that all of them would
+            calibrate(alone, calibration)
         rows.append({"layer": name, "kind": kind, **row(alone)})
         progress(len(rows), len(names))
     rows.sort(key=lambda row: -row["noise"])
