@@ -14,6 +14,8 @@ from hsvit_keras.compression.graph import Graph
 from tests.compression.test_slimming import assert_equal_outputs
 from tests.compression.test_slimming_parts import conv, dense, graph_of
 
+pytestmark = pytest.mark.slow_on_jax
+
 MAPS, SEQUENCE, VOLUME, FEATURES = (6, 4, 3), (8, 3), (4, 4, 2, 3), (5,)
 
 
