@@ -92,12 +92,12 @@ def is_form(layer):
 
 
 def _depthwise_form(layer):
-    """A layer that scales or averages each channel as a depthwise convolution, None for any other."""
+    """What scales or averages each channel, between ranges, as a depthwise convolution; None for all else."""
     if isinstance(layer, layers.BatchNormalization):
         return ChannelScaling(*gain_and_offset(layer), name=layer.name)
     if isinstance(layer, layers.Rescaling | layers.Normalization):
         return ChannelScaling(*scale_and_offset(layer), name=layer.name)
-    if isinstance(layer, _AVERAGES) and _has_whole_windows(layer):
+    if isinstance(layer, _AVERAGES):
         return DepthwiseAverage(layer.pool_size, layer.strides[0], name=layer.name)
     return None
 

@@ -102,27 +102,18 @@ class ChannelScaling(layers.Layer):
         self.gain, self.offset = np.asarray(gain, "float32"), np.asarray(offset, "float32")
 
     def call(self, inputs):
-        channels = len(self.gain)
-        maps = (
-            inputs
-            if len(inputs.shape) == 4
-            else tf.reshape(inputs, (inputs.shape[0] or -1, 1, *_row(inputs)))
-        )
-        maps = tf.nn.depthwise_conv2d(maps, self.gain.reshape(1, 1, channels, 1), [1] * 4, "VALID")
-        maps = tf.nn.bias_add(maps, self.offset)
-        return (
-            tf.reshape(maps, (inputs.shape[0] or -1, *inputs.shape[1:]))
-            if maps.shape != inputs.shape
-            else maps
-        )
+        if len(inputs.shape) == 4:
+            return self._scaled(inputs)
+        batch, *pixels, channels = inputs.shape
+        row = tf.reshape(inputs, (batch or -1, 1, math.prod(pixels), channels))
+        return tf.reshape(self._scaled(row), (batch or -1, *pixels, channels))
+
+    def _scaled(self, maps):
+        kernel = self.gain.reshape(1, 1, -1, 1)
+        return tf.nn.bias_add(tf.nn.depthwise_conv2d(maps, kernel, [1] * 4, "VALID"), self.offset)
 
     def compute_output_shape(self, input_shape):
         return input_shape
-
-
-def _row(inputs):
-    """Pixels and channels of tokens as a map of one row."""
-    return math.prod(inputs.shape[1:-1]), inputs.shape[-1]
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
