@@ -18,7 +18,7 @@ model = hsvit_keras.create_model(
     "hsvit_tiny", input_shape=(32, 32, 3), num_classes=5, mean=(0.5, 0.4, 0.3), std=0.25, class_names=names
 )
 pixels = np.random.default_rng(0).integers(0, 256, (32, 32, 32, 3)).astype("float32")
-quantized = hsvit_keras.calibrate(model, [pixels])
+quantized = hsvit_keras.calibrate(model, [pixels], corrects_biases=True)  # as conversions do
 model.save(folder / "model.keras")
 
 
