@@ -86,6 +86,13 @@ def shared_reader(x):
     return layers.Concatenate()([reader(dense(4, "hidden")(x)), reader(x)])
 
 
+def shared_dropout(x):
+    """Called in front of the features that it passes on in its other call."""
+    dropout = layers.Dropout(0.5)
+    hidden = dense(4, "hidden")(dropout(dense(4, "first")(x)))
+    return dense(3, "head")(dropout(hidden))
+
+
 def shared(x):
     layer = dense(4, "shared")
     return dense(3, "head")(layer(layer(x)))
@@ -208,6 +215,7 @@ FOUND = {
     "widened": ((4,), widened, {}),
     "repeated": ((4,), repeated, {}),
     "shared": ((4,), shared, {}),
+    "shared dropout": ((4,), shared_dropout, {}),
     "shared reader": ((4,), shared_reader, {}),
     "bare operation": ((4,), bare_operation, {"mlp_units": {"hidden": 4}}),
     "single projection": ((5, 4), single_projection, {"heads": {"attention": 3}}),

@@ -79,10 +79,19 @@ def _cuts(graph, sources):
             found = RULES[type(layer)](layer, incoming)
         else:
             raise InseparableError(layer)
-        if found.output and graph.is_output(layer):
-            raise InseparableError(layer)
+        if found.output:
+            _check_readers(graph, layer)
         cuts[layer] = found
     return list(cuts.values())
+
+
+def _check_readers(graph, layer):
+    """Raises `InseparableError` if what reads the features of a layer needs all of them whatever it is."""
+    if graph.is_output(layer):
+        raise InseparableError(layer)
+    for reader in graph.consumers(layer):
+        if not graph.is_called_once(reader):  # its other calls may come before in the order of the graph
+            raise InseparableError(reader)
 
 
 def _source(layer, incoming, parts):
