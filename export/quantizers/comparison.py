@@ -106,11 +106,11 @@ def _trained(name, workdir, part, epochs):
     path = workdir / f"{name}.keras"
     if path.exists():
         return keras.models.load_model(path)
+    print(f"training {name}", flush=True)
     keras.utils.set_random_seed(0)
     model = models.create(name)
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(*part, batch_size=64, epochs=epochs, verbose=0)
-    model.compile()  # the file needs no optimizer
     model.save(path)
     return model
 

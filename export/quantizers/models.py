@@ -11,13 +11,15 @@ _TOKENS = {"hidden_dim": 48, "num_heads": 4, "depth": 2, "mlp_dim": 96}
 _XFORMER = {"hidden_dim": 32, "num_heads": 4, "head_dim": 8, "depth": 2}
 _FAMILIES = {
     "hsvit_tiny": {},
-    "cct": _XFORMER,
-    "cvt": {"hidden_dims": (16, 24, 32), "num_heads": (2, 2, 4), "head_dim": 8},
+    "cct": {**_XFORMER, "strides": (2, 2, 1)},
+    "cvt": {
+        "hidden_dims": (16, 24, 32), "num_heads": (2, 2, 4), "head_dim": 8, "embedding_strides": (4, 2, 1),
+    },
     "deit_tiny": {**_TOKENS, "patch_size": 4},
     "dhvt_t_cifar_p4": _TOKENS,
     "fnet2d": {"hidden_dim": 32, "depth": 2},
     "hvt_ti_1": {**_TOKENS, "patch_size": 4},
-    "levit": _XFORMER,
+    "levit": {**_XFORMER, "embedding_stride": 4},
     "mlp_mixer": {"hidden_dim": 32, "depth": 2, "patch_size": 4},
     "pit_ti": {
         "patch_size": 4, "patch_stride": 4, "depths": (1, 1, 1), "num_heads": (2, 4, 8),

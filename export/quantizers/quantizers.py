@@ -1,5 +1,7 @@
 """The tools that are compared: each makes an int8 `.tflite` of a float model and calibration images."""
 
+import contextlib
+import io
 import warnings
 
 import hsvit_keras
@@ -35,8 +37,7 @@ def _ours(**options):
 def _stock_converter(model, images):
     import tensorflow as tf
 
-    with quietly(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _quietly():
         converter = tf.lite.TFLiteConverter.from_keras_model(_with_batch_of_one(model))
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
         converter.representative_dataset = lambda: ([image[None]] for image in images)
@@ -47,13 +48,22 @@ def _ai_edge_quantizer(model, images):
     import tensorflow as tf
     from ai_edge_quantizer import quantizer, recipe
 
-    with quietly(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _quietly():
         content = bytes(tf.lite.TFLiteConverter.from_keras_model(_with_batch_of_one(model)).convert())
         tool = quantizer.Quantizer(content, recipe.static_wi8_ai8())
         key, name = _signature(content)
         ranges = tool.calibrate({key: [{name: image[None]} for image in images]})
         return bytes(tool.quantize(ranges, enable_progress_report=False).quantized_model)
+
+
+@contextlib.contextmanager
+def _quietly():
+    """Without what the tools print."""
+    nowhere = io.StringIO()
+    with quietly(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            yield
 
 
 def _signature(content):
