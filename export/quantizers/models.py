@@ -36,7 +36,8 @@ def names():
 def create(name):
     """A model of a name with fresh weights, from pixels to logits."""
     if name in _FAMILIES:
-        return hsvit_keras.create_model(name, input_shape=IMAGE_SHAPE, num_classes=CLASSES, **_FAMILIES[name])
+        sizes = {"input_shape": IMAGE_SHAPE, "num_classes": CLASSES, **_FAMILIES[name]}
+        return hsvit_keras.create_model(name, **sizes, mean=0.5, std=0.5)
     pixels = keras.Input(IMAGE_SHAPE, name="pixels")
     features = _PATTERNS[name](layers.Rescaling(1 / 127.5, -1.0)(pixels))
     return keras.Model(pixels, layers.Dense(CLASSES, name="head")(features), name=name)

@@ -7,6 +7,7 @@ from keras import ops
 
 from hsvit_keras.compression import range_estimation
 from hsvit_keras.compression.bias_correction import correct_biases
+from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.model_inputs import inputs_of_batch, named_inputs, structured
 from hsvit_keras.compression.probing import Probe
 from hsvit_keras.compression.quantization import is_quantized, quantize_aware
@@ -87,7 +88,7 @@ def _limits(model, layers, batches, method):
     """The limits of each range, computed while no activation is rounded: array `(ranges, 2)`."""
     probe = Probe(model, layers, lambda layer, outputs: ops.stack(layer.limits(_all_values(outputs))))
     observed = np.stack([np.reshape(probe.predict_on_batch(batch), (-1, 2)) for batch in batches])
-    _check_finite(layers, observed)
+    _check_finite(model, layers, observed)
     if method == "mean":
         return observed.mean(0)
     extremes = np.stack([observed[..., 0].min(0), observed[..., 1].max(0)], -1)
@@ -122,10 +123,10 @@ def _all_values(tensors):
     return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in (first, *others)])
 
 
-def _check_finite(layers, observed):
-    finite = np.isfinite(observed).all((0, 2))
-    if not finite.all():
-        name = layers[int(np.argmin(finite))].name.removesuffix("_range")
-        raise InputError(
-            f"{name!r} gives infinite values, or none that are numbers: it has no range for them"
-        )
+def _check_finite(model, layers, observed):
+    """Raises `InputError` if a layer gave infinity or NaN, which have no place in a range."""
+    infinite = np.flatnonzero(~np.isfinite(observed).all(axis=(0, 2)))
+    if len(infinite):
+        graph = Graph(model)
+        first = ", ".join(repr(graph.path(source)) for source in graph.producers(layers[infinite[0]]))
+        raise InputError(f"{first} gives infinity or NaN for these batches: such outputs have no range")

@@ -10,6 +10,7 @@ from keras import layers
 
 from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
+from hsvit_keras.compression.opening import open_blocks
 from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.layers import Shift
 
@@ -48,6 +49,7 @@ def fold_batch_norm(model, check=True):
 
     The outputs at inference stay the same. A batch normalization is kept where no such layer comes directly
     before it, where other layers read the output of that layer, too, or where a call says `training=True`.
+    Blocks that have one inside are opened first, see `open_layers`.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It is not modified.
@@ -61,7 +63,7 @@ def fold_batch_norm(model, check=True):
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
         PassError: the outputs differ.
     """
-    graph = Graph(model)
+    graph = Graph(_with_norms_in_the_graph(model))
     norm_after = {
         graph.path(graph.producers(norm)[0]): norm for norm in graph.layers if _is_foldable(norm, graph)
     }
@@ -79,6 +81,20 @@ def fold_batch_norm(model, check=True):
         return args[0] if path in folded else layer(*args, **kwargs)
 
     return checked(model, rewrite(graph, replace, call), "fold_batch_norm", check)
+
+
+def _with_norms_in_the_graph(model):
+    """The model with its blocks opened, but for those without batch normalization.
+
+    A block with a `Lambda` layer can be loaded, but a model with one cannot: these are opened with them.
+    """
+    graph = Graph(model)
+
+    def is_opened(layer):
+        kinds = layers.BatchNormalization, layers.Lambda
+        return any(isinstance(part, kinds) for part in layer._flatten_layers())
+
+    return open_blocks(model, keep=[graph.path(layer) for layer in graph.layers if not is_opened(layer)])
 
 
 def _is_foldable(norm, graph):

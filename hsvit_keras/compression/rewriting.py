@@ -30,7 +30,8 @@ def rewrite(model, replace=None, call=None, read=None, batch_size=None):
         call: function `(path, new_layer, *args, **kwargs)` that calls a new layer and returns its output. It
             may insert other layers, or return an input to leave the layer out.
         read: function `(path, tensor)` that takes an input of the model and returns what layers read for it.
-        batch_size: int, the batch size of the copy; that of `model` by default.
+        batch_size: int, the batch size of the copy, or a function from an input of the model to it; that of
+            `model` by default.
 
     Returns:
         A `keras.Model`; of the class of `model` if that can be made of inputs and outputs.
@@ -89,8 +90,7 @@ class _Copy:
 
     def of(self, batch_size):
         model = self._graph.model
-        shapes = [(batch_size or x.shape[0], *x.shape[1:]) for x in model.inputs]
-        copy = self._model(model, _inputs(model, shapes), self._read)
+        copy = self._model(model, _inputs(model, batch_size), self._read)
         for layer, new in self._copies.items():
             is_layer = isinstance(layer, keras.Layer) and not is_nested(layer)
             if not is_layer or not new.built:  # a call may leave it out
@@ -111,39 +111,47 @@ class _Copy:
         return _like(model, keras.tree.pack_sequence_as(model.input, inputs), outputs)
 
     def _called(self, operation, *args, **kwargs):
-        copy = self._copy(operation, args)
+        if operation not in self._copies:
+            self._copies[operation] = self._new(operation, args)
+        copy = self._copies[operation]
+        if not isinstance(operation, keras.Layer):
+            args, kwargs = keras.tree.map_structure(_constant, (args, kwargs))
         if is_nested(operation):
             return copy(*args, **kwargs)
         return self._call(self._graph.path(operation), copy, *args, **kwargs)
-
-    def _copy(self, operation, args):
-        if operation not in self._copies:
-            self._copies[operation] = self._new(operation, args)
-        return self._copies[operation]
 
     def _new(self, operation, args):
         if not isinstance(operation, keras.Layer):  # operations such as `x + y` have no state to copy
             return operation
         if is_nested(operation):
             inside = functional(operation)
-            shapes = _shapes_inside(inside, inside._standardize_inputs(args[0]))
-            return self._model(inside, _inputs(inside, shapes))
+            return self._model(inside, _inputs(inside, like=inside._standardize_inputs(args[0])))
         new = self._replace(self._graph.path(operation), operation)
         if new is None:
-            return _fresh(operation, self._graph.path(operation))
+            return fresh(operation, self._graph.path(operation))
         if isinstance(new, tuple):
             new, self._weights[operation] = new
         return new
 
 
-def _fresh(layer, path):
+def _constant(value):
+    """Arrays in place of constant tensors, which converters would take for further inputs of the model."""
+    is_constant = keras.ops.is_tensor(value) and not isinstance(value, keras.KerasTensor)
+    return keras.ops.convert_to_numpy(value) if is_constant else value
+
+
+def fresh(layer, path):
     """A layer of the same configuration, without state."""
     if isinstance(layer, keras.layers.Lambda):  # by its config it would lose what its function refers to
         config = {"output_shape": layer._output_shape, "mask": layer.mask, "arguments": layer.arguments}
         return keras.layers.Lambda(layer.function, **config, name=layer.name, dtype=layer.dtype_policy)
+    if type(layer) is keras.layers.Identity:  # which Keras cannot save with a policy that is not a string
+        return keras.layers.Identity(name=layer.name, dtype=layer.dtype_policy.name)
     try:
-        return type(layer).from_config(config_of(layer))
-    except (NotImplementedError, TypeError) as error:
+        copy = type(layer).from_config(config_of(layer))
+        copy.name = layer.name  # which Keras' own config of a class may leave out
+        return copy
+    except Exception as error:  # whatever the code of a class that was never copied before ends in
         raise InputError(
             f"{path!r} of class {type(layer).__name__} cannot be copied: its get_config and from_config have "
             f"to give it again; {str(error).strip().splitlines()[0]}"
@@ -193,21 +201,31 @@ def _like(model, inputs, outputs):
     if lost:
         raise InputError(
             f"{model.name!r} cannot be copied with its {lost[0]}: give the constructor of "
-            f"{model_class.__name__} the arguments inputs and outputs, and let get_config name its others"
+            f"{model_class.__name__} the arguments inputs and outputs, and let get_config name its others; "
+            "or take keras.Model(model.inputs, model.outputs), which is without it"
         )
     return keras.Model(inputs, outputs, name=model.name)
 
 
-def _inputs(model, shapes):
+def _inputs(model, batch_size=None, like=()):
+    """Inputs as those of a model.
+
+    Args:
+        model: `keras.Model`.
+        batch_size: see `rewrite`.
+        like: list of tensors that the inputs are to take, whose sizes may be others where they are fixed.
+    """
+    batch_of = batch_size if callable(batch_size) else lambda tensor: batch_size or tensor.shape[0]
     return [
-        keras.Input(batch_shape=shape, dtype=tensor.dtype, name=input_name(tensor))
-        for shape, tensor in zip(shapes, model.inputs, strict=True)
+        keras.Input(
+            batch_shape=(batch_of(tensor), *_sizes(tensor, given)),
+            dtype=tensor.dtype,
+            name=input_name(tensor),
+        )
+        for tensor, given in zip(model.inputs, like or model.inputs, strict=False)  # masks may follow
     ]
 
 
-def _shapes_inside(model, tensors):
-    """The shapes of inputs of a model inside, of the sizes that it reads in the copy; free ones stay so."""
-    return [
-        [own and (given or own) for own, given in zip(old.shape, new.shape, strict=True)]
-        for old, new in zip(model.inputs, tensors, strict=True)
-    ]
+def _sizes(tensor, given):
+    sizes = zip(tensor.shape[1:], given.shape[1:], strict=True)
+    return [None if free is None else size for free, size in sizes]

@@ -104,6 +104,7 @@ SCHEMES = {
         transparent=(
             operations.GetItem,
             operations.Split,
+            ours.EdgePadding2D,
             ours.FirstToken,
             ours.GroupDropout,
             ours.ModelDescription,
@@ -135,8 +136,10 @@ SCHEMES = {
         floating=(
             *_ATTENTION,
             ours.ChannelNormalization,
+            ours.ForEachSample,
             ours.FourierMixing,
             ours.GroupLayerNormalization,
+            ours.OwnWeight,
             ours.RotaryEmbedding,
             ours.SequencePooling,
             ours.TileTokens,

@@ -2,7 +2,9 @@
 
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
+from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
+from hsvit_keras.layers.for_each_sample import ForEachSample
 from hsvit_keras.layers.fourier_mixing import FourierMixing
 from hsvit_keras.layers.group_dropout import GroupDropout
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
@@ -11,6 +13,7 @@ from hsvit_keras.layers.linformer_attention import LinformerAttention
 from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.layers.nearest_upsampling import NearestUpsampling
 from hsvit_keras.layers.nystrom_attention import NystromAttention
+from hsvit_keras.layers.own_weight import OwnWeight
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
@@ -23,7 +26,9 @@ from hsvit_keras.layers.token_range import TokenRange
 __all__ = [
     "ChannelNormalization",
     "ClassToken",
+    "EdgePadding2D",
     "FirstToken",
+    "ForEachSample",
     "FourierMixing",
     "GroupDropout",
     "GroupLayerNormalization",
@@ -32,6 +37,7 @@ __all__ = [
     "ModelDescription",
     "NearestUpsampling",
     "NystromAttention",
+    "OwnWeight",
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",

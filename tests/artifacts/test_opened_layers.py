@@ -71,7 +71,7 @@ MODELS = {
     "own positions": (lambda: vision_transformer(embedded(added_layer)), []),
     "stock positions": (lambda: vision_transformer(embedded(added_constant)), []),
     "positions by an operation": (lambda: vision_transformer(embedded(added_by_operation)), []),
-    "encoder": (lambda: vision_transformer(lambda x: Encoder()(x)), [48 * 12]),
+    "encoder": (lambda: vision_transformer(lambda x: Encoder()(x)), []),
     "nested": (nested, []),
 }
 ATTENTION_KERNELS = [12 * 15] * 4

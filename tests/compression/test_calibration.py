@@ -62,7 +62,7 @@ def test_an_unknown_method():
 
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 def test_values_without_a_range(value):
-    with pytest.raises(InputError, match=r"'.*' gives infinite values, or none that are numbers"):
+    with pytest.raises(InputError, match=r"'.*' gives infinity or NaN for these batches"):
         calibrate(dense_model(), [np.full((1, 2), value, "float32")])
 
 

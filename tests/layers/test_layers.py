@@ -16,6 +16,8 @@ LAYERS = {
     "class_token": (layers.ClassToken(), [TOKENS]),
     "class_token_of_groups": (layers.ClassToken(), [GROUPED]),
     "two_class_tokens": (layers.ClassToken(2), [TOKENS]),
+    "edge_padding": (layers.EdgePadding2D(((1, 2), (0, 1))), [MAPS]),
+    "for_each_sample": (layers.ForEachSample(), [TOKENS[:1], GROUPED]),
     "join_tokens": (layers.JoinTokens(), [TOKENS, 2 * TOKENS[:, :3]]),
     "token_range": (layers.TokenRange(1, 3), [TOKENS]),
     "token_range_to_the_end": (layers.TokenRange(2), [GROUPED]),
@@ -115,6 +117,30 @@ def test_nearest_upsampling_repeats_pixels(size):
     expected = MAPS.repeat(size, axis=1).repeat(size, axis=2)
     np.testing.assert_array_equal(numpy(layers.NearestUpsampling(size)(MAPS)), expected)
     np.testing.assert_array_equal(numpy(keras.layers.UpSampling2D(size)(MAPS)), expected)
+
+
+@pytest.mark.parametrize("padding", [((1, 2), (0, 1)), ((0, 0), (2, 0)), ((0, 0), (0, 0))])
+def test_edge_padding_repeats_the_pixels_at_the_edges(padding):
+    expected = np.pad(MAPS, ((0, 0), *padding, (0, 0)), mode="edge")
+    np.testing.assert_array_equal(numpy(layers.EdgePadding2D(padding)(MAPS)), expected)
+
+
+def test_for_each_sample():
+    token = RNG.normal(size=(1, 1, 12)).astype("float32")
+    repeated = numpy(layers.ForEachSample()(token, TOKENS))
+    np.testing.assert_array_equal(repeated, np.broadcast_to(token, (2, 1, 12)))
+
+
+def test_own_weight():
+    layer = layers.OwnWeight((3, 4), name="scale", dtype="mixed_bfloat16")
+    image = keras.Input((2,))
+    model = keras.Model(image, layer(image))
+    assert model.output.shape == (3, 4) and model.output.dtype == "bfloat16"
+    weight = RNG.normal(size=(3, 4)).astype("float32")
+    layer.set_weights([weight])
+    np.testing.assert_allclose(numpy(keras.ops.cast(model(TOKENS[:, 0, :2]), "float32")), weight, rtol=0.01)
+    copy = layers.OwnWeight.from_config(layer.get_config())
+    assert (copy.shape, copy.weight_dtype) == ((3, 4), "float32")
 
 
 def test_two_class_tokens_keep_their_order():

@@ -30,18 +30,11 @@ def openings_of_attention(graph, keep):
     Returns:
         list of `Opening`, one for each layer that can be opened.
     """
-    if _has_masks(graph):  # attention reads them without being told so in its call
-        return []
     return [
         _opening(graph, layer)
         for layer in graph.layers
         if type(layer) in _CLASSES and _is_plain(layer, graph) and not is_named(graph.path(layer), keep)
     ]
-
-
-def _has_masks(graph):
-    outputs = (node.outputs for operation in graph.operations for node in operation._inbound_nodes)
-    return any(getattr(tensor, "_keras_mask", None) is not None for tensors in outputs for tensor in tensors)
 
 
 def _is_plain(layer, graph):

@@ -1,0 +1,35 @@
+"""A weight that other layers and operations of the graph read."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("hsvit_keras")
+class OwnWeight(keras.layers.Layer):
+    """A weight that other layers and operations of the graph read, such as a scale or positions.
+
+    Args:
+        shape: tuple of int, that of the weight.
+        weight_dtype: str, that of the weight; its values are cast as the dtype policy says.
+
+    Call arguments:
+        inputs: Tensor that places the layer in the graph; its values are not read.
+
+    Returns:
+        Tensor of shape `shape`.
+    """
+
+    def __init__(self, shape, weight_dtype="float32", **kwargs):
+        super().__init__(**kwargs)
+        self.shape = tuple(shape)
+        self.weight_dtype = weight_dtype
+
+    def build(self, input_shape):
+        self.weight = self.add_weight(shape=self.shape, dtype=self.weight_dtype, name="weight")
+        self.built = True
+
+    def call(self, inputs):
+        return ops.convert_to_tensor(self.weight)
+
+    def get_config(self):
+        return {**super().get_config(), "shape": self.shape, "weight_dtype": self.weight_dtype}
