@@ -57,7 +57,7 @@ def define_calibration_flags():
         "the least error of rounding and clipping; or that of the least relative entropy.",
     )
     flags.DEFINE_bool("equalize", False, "Equalize the channels of successive layers before calibration.")
-    flags.DEFINE_bool("correct_biases", True, "Correct the biases after calibration.")
+    flags.DEFINE_bool("correct_biases", True, "Correct the biases of a float model after calibration.")
 
 
 def parts_request(model):

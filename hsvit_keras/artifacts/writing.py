@@ -253,16 +253,18 @@ def with_ranges(model, calibration):
 def _calibrated(model, calibration):
     if not isinstance(calibration, Calibration):
         calibration = Calibration(calibration)
-    if is_quantized(model):
-        if calibration.equalizes:
-            raise InputError(
-                f"{model.name!r} has ranges already, and equalize is for a float model: remove_quantization "
-                "gives it"
-            )
+    had_ranges = is_quantized(model)
+    if had_ranges and calibration.equalizes:
+        raise InputError(
+            f"{model.name!r} has ranges already, and equalize is for a float model: remove_quantization "
+            "gives it"
+        )
+    if had_ranges:
         model = rewrite(model)
     elif calibration.equalizes:
         model = equalize(model)
-    return calibrate(model, calibration.batches, calibration.ranges, calibration.corrects_biases)
+    corrects_biases = calibration.corrects_biases and not had_ranges
+    return calibrate(model, calibration.batches, calibration.ranges, corrects_biases)
 
 
 def as_float(model):

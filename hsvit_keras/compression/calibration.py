@@ -24,7 +24,8 @@ class Calibration:
         batches: iterable of inputs, see `calibrate`.
         ranges: str, see `calibrate`.
         equalizes: bool, whether `equalize` comes first; for a model without ranges.
-        corrects_biases: bool, whether `correct_biases` comes last.
+        corrects_biases: bool, whether `correct_biases` comes last; for a model without ranges, since training
+            with ranges has made the biases fit.
     """
 
     batches: object

@@ -15,6 +15,7 @@ if keras.backend.backend() != "tensorflow":
 
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
+from hsvit_keras.artifacts.writing import with_ranges
 from hsvit_runtime.litert import tflite_file
 from tests.artifacts.running import kernels_of, outputs_of, random_images
 
@@ -117,3 +118,14 @@ def test_other_bits():
     quantized = hsvit_keras.calibrate(hsvit_keras.quantize_aware(model, scheme), [random_images(model)])
     with pytest.raises(InputError, match="int8 artifacts need 8 bits everywhere; 'conv' has 4"):
         lower(quantized)
+
+
+def test_trained_biases_stay_when_ranges_are_set_anew():
+    """Those of a float model are corrected, as `Calibration` says."""
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, name="dense")])
+    batches = [np.random.default_rng(0).normal(size=(16, 4)).astype("float32")]
+    quantized = hsvit_keras.calibrate(model, batches)
+    for given, is_corrected in ((model, True), (quantized, False)):
+        bias = with_ranges(given, [batches[0] * 2]).get_layer("dense").bias
+        assert np.any(np.asarray(bias)) == is_corrected
+    assert not np.any(np.asarray(quantized.get_layer("dense").bias))

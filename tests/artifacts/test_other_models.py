@@ -9,19 +9,18 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from tests.compression import other_models
-from tests.parameters import slow_but
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.tensorflow,
     pytest.mark.filterwarnings("ignore"),  # those packages warn of what is theirs
 ]
 
-MODELS = slow_but(["hub ResNetV2"], other_models.MODELS)
 # Of windows, rolled maps and class tokens, XNNPACK takes only some operations.
 WHOLE = ("ResNet", "ResNetV2", "EfficientNet", "EfficientNetV1", "EfficientNetV2", "DenseNet", "MobileNet")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", other_models.MODELS)
 def test_artifacts(name, tmp_path):
     """Each is compared with the model before it is written."""
     model = other_models.model_named(name)

@@ -10,13 +10,12 @@ from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.opening import open_layers
 from hsvit_runtime.errors import InputError
 from tests.compression import other_models
-from tests.parameters import slow_but
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # those packages warn of what is theirs
 ]
 
-MODELS = slow_but(["hub ViT", "cv EfficientNetV2"], other_models.MODELS)
 # What slimmed models keep, of the kinds of parts that they have.
 PARTS = {"heads": 1, "mlp_units": 0.5, "kernels": 0.5}
 
@@ -34,7 +33,7 @@ def assert_same(copy, model, images, folder):
 
 
 @pytest.mark.slow_on_jax
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", other_models.MODELS)
 def test_passes(name, tmp_path):
     model = other_models.model_named(name)
     images = other_models.images_of(model)
@@ -57,7 +56,6 @@ def test_passes(name, tmp_path):
 
 
 @pytest.mark.once
-@pytest.mark.slow
 @pytest.mark.parametrize("name", other_models.MODELS)
 def test_all_batch_norm_behind_convolutions_is_folded(name):
     """What is left has another operation before it, as before-activation blocks have."""
