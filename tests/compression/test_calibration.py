@@ -130,6 +130,7 @@ def network():
     return model
 
 
+@pytest.mark.slow_on_jax
 def test_corrected_biases_give_the_means_of_the_float_model():
     model = network()
     given = np.random.default_rng(1).normal(size=(64, 8, 8, 3)).astype("float32")
@@ -144,6 +145,7 @@ def test_corrected_biases_give_the_means_of_the_float_model():
             np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
+@pytest.mark.slow_on_jax
 def test_correcting_twice_changes_nothing_more():
     given = np.random.default_rng(1).normal(size=(16, 8, 8, 3)).astype("float32")
     quantized = calibrate(network(), [given], corrects_biases=True)
@@ -199,6 +201,7 @@ def test_equalized_channels_have_one_range_on_both_sides():
     np.testing.assert_allclose(largest_of_two, np.abs(three).max((0, 1, 3)), rtol=0.01)
 
 
+@pytest.mark.slow_on_jax
 def test_equalization_makes_uneven_channels_fit_into_one_scale():
     model = uneven()
     given = np.random.default_rng(1).normal(size=(16, 8, 8, 3)).astype("float32")

@@ -15,6 +15,8 @@ from hsvit_runtime.errors import InputError
 
 RNG = np.random.default_rng(0)
 
+pytestmark = pytest.mark.slow_on_jax
+
 
 def tokens(count=7, dim=6, name=None):
     return keras.Input((count, dim), name=name)

@@ -15,6 +15,8 @@ from tests.compression.test_opening import assert_equal_outputs, inputs_of, with
 
 RNG = np.random.default_rng(0)
 
+pytestmark = pytest.mark.slow_on_jax
+
 
 class MLP(layers.Layer):
     """Two layers of one name and one Dropout for both."""

@@ -82,6 +82,7 @@ def test_groups_of_a_split_stem_are_slimmed_with_all_their_kernels():
     )
 
 
+@pytest.mark.slow_on_jax
 def test_training_updates_all_kernels_of_a_split_stem():
     model = hsvit("split")
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -75,6 +75,7 @@ def test_a_layer_with_a_policy_of_its_own(tmp_path):
         assert copy.get_layer("embedding").compute_dtype == "float32"
 
 
+@pytest.mark.slow_on_jax
 def test_lora(tmp_path):
     model = hsvit_keras.create_model("hsvit_tiny")
     model.get_layer("head").enable_lora(2)

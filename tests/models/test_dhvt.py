@@ -59,6 +59,7 @@ def test_every_variant_is_in_the_reference():
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_table_of_the_docstring():
     table = re.findall(r"\| `(\w+)` *\| (\d+) x \d+ x 3 *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.DHVT.__doc__)
     assert sorted(row[0] for row in table) == hsvit_keras.list_models("dhvt*")

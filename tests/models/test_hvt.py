@@ -95,6 +95,7 @@ def test_lengths_of_the_paper():
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_table_of_the_docstring():
     table = re.findall(r"\| `(\w+)` *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.HVT.__doc__)
     assert sorted(name for name, _, _ in table) == hsvit_keras.list_models("hvt*")

@@ -42,6 +42,7 @@ def test_a_pixel_depends_on_its_surroundings_alone():
     assert difference[20:24].max() > 0
 
 
+@pytest.mark.slow
 def test_it_learns():
     """Squares on a dark ground: brighter pixels are class 1."""
     rng = np.random.default_rng(0)
