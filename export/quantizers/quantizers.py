@@ -11,6 +11,8 @@ from hsvit_keras.artifacts.writing import with_ranges
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.presets import RANGE_METHODS
 
+_BATCH = 32  # of calibration images, of which one way to find ranges takes the mean
+
 
 def quantizers():
     """Functions `(model, images)` that give the content of a `.tflite` file, by their names."""
@@ -28,7 +30,8 @@ def _ours(**options):
     """By `Calibration` with other options than its own."""
 
     def quantize(model, images):
-        calibration = hsvit_keras.Calibration([images], **options)
+        batches = [images[start : start + _BATCH] for start in range(0, len(images), _BATCH)]
+        calibration = hsvit_keras.Calibration(batches, **options)
         return convert(lower(with_ranges(model, calibration)), "int8")
 
     return quantize
