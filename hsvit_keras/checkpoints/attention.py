@@ -1,17 +1,33 @@
 """Attention of the X-former programs: the four kinds, under the names of the packages that they use."""
 
 from hsvit_keras.checkpoints import tensors as read
+from hsvit_runtime.errors import InputError
 
-# Arguments of attention in the authors' constructors, including those that our graph does not need.
-SETTINGS = (
-    "k", "one_kv_head", "share_kv", "nb_features", "local_attn_heads", "local_window_size",
-    "generalized_attention", "qkv_bias", "attn_out_bias", "num_landmarks", "pinv_iterations",
-    "residual_conv_kernel", "padded_length",
-)  # fmt: skip
+# Arguments of each kind of attention in the authors' constructors.
+_SETTINGS_OF = {
+    "linformer": ("k", "one_kv_head", "share_kv"),
+    "performer": (
+        "nb_features", "local_attn_heads", "local_window_size", "generalized_attention", "qkv_bias",
+        "attn_out_bias",
+    ),
+    "nystrom": ("num_landmarks", "pinv_iterations", "residual_conv_kernel"),
+}  # fmt: skip
+SETTINGS = sum(_SETTINGS_OF.values(), ())
+_ALWAYS = ("share_kv", "attn_out_bias")  # true in all of the authors' programs, and in our graphs
 
 
 def arguments(kind, config):
-    """Our arguments of a kind of attention, from the authors' constructor arguments."""
+    """Our arguments of a kind of attention, from the authors' constructor arguments.
+
+    Raises:
+        InputError: there is an argument of another kind, or a value that our graph does not have.
+    """
+    for name in SETTINGS:
+        if name in config and name not in _SETTINGS_OF.get(kind, ()):
+            raise InputError(f"attention {kind!r} has no {name}; received {name}={config[name]!r}")
+    for name in _ALWAYS:
+        if not config.get(name, True):
+            raise InputError(f"{name} has to be True, as in the authors' programs; received {config[name]!r}")
     if kind == "performer":
         return {
             "num_features": config.get("nb_features"),

@@ -25,13 +25,16 @@ def build(architecture, config, input_shape):
     for name, size in (("padding", kernel_size), ("pooling_padding", pool_size)):
         if config.get(name, size // 2) != size // 2:
             raise InputError(f"{name} has to be half the kernel, {size // 2}; received {name}={config[name]}")
-    strides = config.get("stride", 1)
+    count, strides = config.get("n_conv_layers", 1), config.get("stride", 1)
+    strides = [strides] * count if isinstance(strides, int) else strides
+    if len(strides) != count:
+        raise InputError(f"stride has to have n_conv_layers, {count}, entries; received stride={strides}")
     return CompactTransformer(
         input_shape=input_shape or (side, side, 3),
         num_classes=config["num_classes"],
         attention=kind,
         attention_arguments=attention.arguments(kind, config),
-        strides=[strides] * config.get("n_conv_layers", 1) if isinstance(strides, int) else strides,
+        strides=strides,
         kernel_size=kernel_size,
         pool_size=pool_size,
         pool_stride=config.get("pooling_stride", 1),
@@ -40,7 +43,7 @@ def build(architecture, config, input_shape):
         num_heads=config["num_heads"],
         head_dim=config.get("dim_head", config["embedding_dim"] // config["num_heads"]),
         mlp_ratio=int(config.get("mlp_ratio", 4)),
-        qkv_bias=kind == "performer",
+        qkv_bias=config.get("qkv_bias", kind == "performer"),
         shared_key_head=config.get("one_kv_head", kind == "linformer"),
     )
 

@@ -27,14 +27,14 @@ OPTIONAL = ("dropout", "dim_head", "image_size", *attention.SETTINGS)
 
 def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe, with their maxima over the batch."""
-    kind = KINDS[architecture]
+    side, kind = config.get("image_size", 32), KINDS[architecture]
     return ConvolutionalTransformer(
-        input_shape=input_shape or (32, 32, 3),
+        input_shape=input_shape or (side, side, 3),
         num_classes=config["num_classes"],
         attention=kind,
         attention_arguments=attention.arguments(kind, config),
         head_dim=config.get("dim_head", 64 if kind == "convolutional" else 32),
-        qkv_bias=kind == "performer",
+        qkv_bias=config.get("qkv_bias", kind == "performer"),
         shared_key_head=config.get("one_kv_head", kind == "linformer"),
         dropout_rate=config.get("dropout", 0.0),
         **{ours: [config[f"s{stage}_{theirs}"] for stage in STAGES] for theirs, ours in SETTINGS.items()},

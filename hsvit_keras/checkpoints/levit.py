@@ -26,15 +26,28 @@ def build(architecture, config, input_shape):
         num_classes=config["num_classes"],
         attention=kind,
         attention_arguments=attention.arguments(kind, config),
-        embedding_stride=(input_shape[0] if input_shape else side) // side,
+        embedding_stride=_embedding_stride(config, side, input_shape),
         hidden_dim=config["dim"],
         depth=config["depth"],
         num_heads=config["heads"],
         head_dim=config.get("dim_head", config.get("dim_key", 32)),
+        value_dim=config.get("dim_value", 64 if kind == "softmax" else None),
         mlp_ratio=config["mlp_mult"],
-        qkv_bias=kind == "performer",
+        qkv_bias=config.get("qkv_bias", kind == "performer"),
         shared_key_head=config.get("one_kv_head", kind == "linformer"),
     )
+
+
+def _embedding_stride(config, side, input_shape):
+    """The stride of the first of three convolutions, the only one that is not 1."""
+    default = (input_shape[0] if input_shape else side) // side
+    first, *others = config.get("embedding_strides", (default, 1, 1))
+    if list(others) != [1, 1]:
+        raise InputError(
+            "embedding_strides have to be 1 but for the first of three, as in the paper; received "
+            f"embedding_strides={config['embedding_strides']}"
+        )
+    return first
 
 
 def load(model, tensors):

@@ -27,7 +27,7 @@ def build(architecture, config, input_shape):
         num_heads=config["heads"],
         head_dim=config.get("dim_head", 32),
         mlp_dim=config["mlp_dim"],
-        qkv_bias=kind == "performer",
+        qkv_bias=config.get("qkv_bias", kind == "performer"),
     )
 
 

@@ -7,6 +7,7 @@ the architecture tells which one it is.
 from hsvit_keras.checkpoints import attention
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import VisionXFormer
+from hsvit_runtime.errors import InputError
 
 KINDS = {"vit": "softmax", "vip": "performer", "vil": "linformer", "vin": "nystrom", "fnet": "fourier"}
 ARCHITECTURES = tuple(
@@ -17,14 +18,14 @@ ARCHITECTURES = tuple(
     if kind != "fnet" or not rope
 )
 REQUIRED = ("image_size", "patch_size", "num_classes", "dim", "depth", "heads", "mlp_dim", "dim_head")
-OPTIONAL = ("channels", *attention.SETTINGS)
+OPTIONAL = ("channels", "padded_length", *attention.SETTINGS)
 
 
 def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe, with their maxima over the batch."""
     side, kind = config["image_size"], _kind(architecture)
-    return VisionXFormer(
-        input_shape=input_shape or (side, side, 3),
+    model = VisionXFormer(
+        input_shape=input_shape or (side, side, config.get("channels", 3)),
         num_classes=config["num_classes"],
         attention=kind,
         attention_arguments=attention.arguments(kind, config),
@@ -40,6 +41,20 @@ def build(architecture, config, input_shape):
         shared_key_head=config.get("one_kv_head", False),
         rotary=architecture.endswith("_rope"),
     )
+    _check_padded_length(model, config)
+    return model
+
+
+def _check_padded_length(model, config):
+    """Nystrom's padded tokens, which the fixtures' configs tell, follow from the other arguments."""
+    if "padded_length" in config:
+        core = model.get_layer("block0_attention")
+        tokens, landmarks = core.input[0].shape[1], getattr(core, "num_landmarks", 1)
+        padded = tokens + -tokens % landmarks
+        if config["padded_length"] != padded:
+            raise InputError(
+                f"padded_length of {tokens} tokens has to be {padded}; received {config['padded_length']!r}"
+            )
 
 
 def load(model, tensors):

@@ -50,7 +50,7 @@ _MINIMA = {
 }  # fmt: skip
 
 
-def attention(kind, num_heads, project, output, rotary=False, key=None, **settings):
+def attention(kind, num_heads, project, output, rotary=False, key=None, value=None, **settings):
     """A mixer: projections, rotary positions if wanted, the core of a kind of attention, and a projection.
 
     Args:
@@ -60,6 +60,7 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
         output: function from a layer's name to the projection behind the core.
         rotary: bool, whether queries and keys are rotated by their positions.
         key: function like `project`, where keys have another width. Linformer's values are its keys.
+        value: function like `project`, where values have another width.
         **settings: other arguments of the core's layer.
 
     Raises:
@@ -75,7 +76,7 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
     def mix(tokens, name):
         query = project(f"{name}_query")(tokens)
         keys = (key or project)(f"{name}_key")(tokens)
-        values = keys if kind == "linformer" else project(f"{name}_value")(tokens)
+        values = keys if kind == "linformer" else (value or project)(f"{name}_value")(tokens)
         if rotary:
             start = -tokens.shape[1] % settings["num_landmarks"] if kind == "nystrom" else 0
             query = RotaryEmbedding(num_heads, start, name=f"{name}_query_rotary")(query)
@@ -89,8 +90,9 @@ def attention(kind, num_heads, project, output, rotary=False, key=None, **settin
 
 
 def dense_attention(
-    kind, num_heads, head_dim, dim, qkv_bias, shared_key_head=False, rotary=False, settings=None, wrap=None
-):
+    kind, num_heads, head_dim, dim, qkv_bias, shared_key_head=False, rotary=False, settings=None, wrap=None,
+    value_dim=None,
+):  # fmt: skip
     """`attention` between Dense layers, whose heads need not fill the width of the tokens.
 
     Args:
@@ -104,6 +106,7 @@ def dense_attention(
         settings: dict, other arguments of the core's layer, or None.
         wrap: function from (projection of queries, keys and values; projection of the output), both
             functions from a name to a layer, to the two that replace them; None for no change.
+        value_dim: int, length of a head's values; `head_dim` by default.
 
     Raises:
         ValueError: there is no such kind, or the arguments do not fit it.
@@ -120,8 +123,9 @@ def dense_attention(
             f"pairs of features are rotated, so head_dim has to be even; received head_dim={head_dim}"
         )
     project, output = dense(num_heads * head_dim, qkv_bias), dense(dim)
+    value = dense(num_heads * (value_dim or head_dim), qkv_bias)
     if wrap:
-        project, output = wrap(project, output)
+        (value, _), (project, output) = wrap(value, output), wrap(project, output)
     return attention(
         kind,
         num_heads,
@@ -129,6 +133,7 @@ def dense_attention(
         output,
         rotary=rotary,
         key=dense(head_dim, qkv_bias) if shared_key_head else None,
+        value=value,
         **settings or {},
     )
 

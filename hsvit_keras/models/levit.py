@@ -11,6 +11,7 @@ from keras import layers
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # Tables 3 and 4: 4 blocks of dim 128, 4 heads of 32, feed-forward of twice the dim.
 VARIANTS = {
@@ -38,6 +39,7 @@ class LeViT(ImageModel):
         depth: int, blocks.
         num_heads: int.
         head_dim: int, length of a head's queries.
+        value_dim: int, length of a head's values; `head_dim` by default. For softmax attention.
         mlp_ratio: int, hidden width of the feed-forward over `hidden_dim`.
         qkv_bias: bool, whether queries, keys and values have a bias; softmax attention has none.
         shared_key_head: bool, whether all heads share one head of keys; for Linformer.
@@ -63,6 +65,7 @@ class LeViT(ImageModel):
         depth=4,
         num_heads=4,
         head_dim=32,
+        value_dim=None,
         mlp_ratio=2,
         qkv_bias=False,
         shared_key_head=False,
@@ -78,6 +81,13 @@ class LeViT(ImageModel):
             "num_classes", "embedding_stride", "hidden_dim", "depth", "num_heads", "head_dim", "mlp_ratio",
         )  # fmt: skip
         blocks.check_rate("dropout_rate", dropout_rate)
+        if value_dim is not None:
+            blocks.check_integer("value_dim", value_dim, 1)
+            if attention != "softmax":
+                raise InputError(
+                    "only softmax attention has values of another length; "
+                    f"received value_dim={value_dim}, attention={attention!r}"
+                )
         mixer = blocks.dense_attention(
             attention,
             num_heads,
@@ -87,6 +97,7 @@ class LeViT(ImageModel):
             shared_key_head,
             settings=attention_arguments,
             wrap=_as_levit if attention == "softmax" else None,
+            value_dim=value_dim,
         )
 
         def build_features(image):
