@@ -1,7 +1,7 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
-from hsvit_keras.checkpoints import from_torch
+from hsvit_keras.checkpoints import from_torch, from_transformers
 from hsvit_keras.compression import (
     SCHEMES,
     Calibration,
@@ -25,12 +25,15 @@ from hsvit_keras.models import (
     HVT,
     CompactTransformer,
     ConvolutionalTransformer,
+    EfficientNet,
     FNet2D,
     HSViT,
     LeViT,
     MLPMixer,
+    MobileNetV2,
     PoolingTransformer,
     PoolingXFormer,
+    ResNet,
     UNet,
     VisionTransformer,
     VisionXFormer,
@@ -48,14 +51,17 @@ __all__ = [
     "CompactTransformer",
     "ConstantSparsity",
     "ConvolutionalTransformer",
+    "EfficientNet",
     "FNet2D",
     "FreezeRanges",
     "HSViT",
     "LeViT",
     "MLPMixer",
+    "MobileNetV2",
     "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
+    "ResNet",
     "Samples",
     "Scheme",
     "UNet",
@@ -66,6 +72,7 @@ __all__ = [
     "equalize",
     "fold_batch_norm",
     "from_torch",
+    "from_transformers",
     "inspect_tflite",
     "list_models",
     "open_model",

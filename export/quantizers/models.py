@@ -40,7 +40,11 @@ def create(name):
         return hsvit_keras.create_model(name, **sizes, mean=0.5, std=0.5)
     pixels = keras.Input(IMAGE_SHAPE, name="pixels")
     features = _PATTERNS[name](layers.Rescaling(1 / 127.5, -1.0)(pixels))
-    return keras.Model(pixels, layers.Dense(CLASSES, name="head")(features), name=name)
+    model = keras.Model(pixels, layers.Dense(CLASSES, name="head")(features), name=name)
+    for layer in model._flatten_layers():
+        if isinstance(layer, layers.BatchNormalization):
+            layer.momentum = 0.9  # a few hundred steps would not fill Keras' own averages
+    return model
 
 
 def _convolution(maps, filters, size=3, strides=1, activation="relu"):

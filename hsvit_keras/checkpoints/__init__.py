@@ -1,5 +1,6 @@
-"""The authors' PyTorch arguments and weights become our models; one file a family."""
+"""Other people's arguments and weights become our models; one file a family."""
 
 from hsvit_keras.checkpoints.importing import from_torch
+from hsvit_keras.checkpoints.transformers import from_transformers
 
-__all__ = ["from_torch"]
+__all__ = ["from_torch", "from_transformers"]

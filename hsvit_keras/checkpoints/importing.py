@@ -7,13 +7,16 @@ from hsvit_keras.checkpoints import (
     cvt,
     deit,
     dhvt,
+    efficientnet,
     fnet2d,
     hsvit,
     hvt,
     levit,
     mlp_mixer,
+    mobilenet_v2,
     pit,
     pooling_xformer,
+    resnet,
     vision_xformer,
 )
 from hsvit_keras.checkpoints.reading import read_state_dict
@@ -25,13 +28,16 @@ _MODULES = (
     cvt,
     deit,
     dhvt,
+    efficientnet,
     fnet2d,
     hsvit,
     hvt,
     levit,
     mlp_mixer,
+    mobilenet_v2,
     pit,
     pooling_xformer,
+    resnet,
     vision_xformer,
 )
 _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}

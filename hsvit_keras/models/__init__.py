@@ -4,14 +4,17 @@ from hsvit_keras.models.cct import CompactTransformer
 from hsvit_keras.models.cvt import ConvolutionalTransformer
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.dhvt import DHVT
+from hsvit_keras.models.efficientnet import EfficientNet
 from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
 from hsvit_keras.models.hvt import HVT
 from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
+from hsvit_keras.models.mobilenet_v2 import MobileNetV2
 from hsvit_keras.models.pit import PoolingTransformer
 from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
+from hsvit_keras.models.resnet import ResNet
 from hsvit_keras.models.unet import UNet
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
@@ -20,12 +23,15 @@ __all__ = [
     "HVT",
     "CompactTransformer",
     "ConvolutionalTransformer",
+    "EfficientNet",
     "FNet2D",
     "HSViT",
     "LeViT",
     "MLPMixer",
+    "MobileNetV2",
     "PoolingTransformer",
     "PoolingXFormer",
+    "ResNet",
     "UNet",
     "VisionTransformer",
     "VisionXFormer",

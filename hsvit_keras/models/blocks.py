@@ -213,20 +213,23 @@ def embed(image, embedding, patch_size, hidden_dim, stride):
     return flatten(image, "map_tokens"), image
 
 
-def convolution(maps, filters, kernel_size, stride, use_bias, name, groups=1):
-    """A convolution with symmetric padding of half the kernel, as PyTorch programs pad."""
-    maps, padding = _padded(maps, kernel_size, stride, name)
+def convolution(maps, filters, kernel_size, stride, use_bias, name, groups=1, padding="symmetric"):
+    """A convolution; with symmetric padding of half the kernel, as PyTorch programs pad, see `_padded`."""
+    maps, padding = _padded(maps, kernel_size, stride, name, padding)
     return layers.Conv2D(filters, kernel_size, stride, padding, groups=groups, use_bias=use_bias, name=name)(
         maps
     )
 
 
-def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name):
-    """A depthwise convolution with symmetric padding; each channel makes `multiplier` consecutive ones."""
-    maps, padding = _padded(maps, kernel_size, stride, name)
+def depthwise_convolution(
+    maps, kernel_size, stride, multiplier, use_bias, name, padding="symmetric", dilation=1
+):
+    """A depthwise convolution, padded as `convolution`; a channel makes `multiplier` consecutive ones."""
+    maps, padding = _padded(maps, kernel_size, stride, name, padding)
     return layers.DepthwiseConv2D(
-        kernel_size, stride, padding, depth_multiplier=multiplier, use_bias=use_bias, name=name
-    )(maps)
+        kernel_size, stride, padding, depth_multiplier=multiplier, dilation_rate=dilation,
+        use_bias=use_bias, name=name,
+    )(maps)  # fmt: skip
 
 
 def max_pooling(maps, pool_size, stride, name):
@@ -235,13 +238,82 @@ def max_pooling(maps, pool_size, stride, name):
     return layers.MaxPooling2D(pool_size, stride, padding, name=name)(maps)
 
 
-def _padded(maps, size, stride, name):
-    """The maps and Keras' padding for them: "same" pads like PyTorch only for odd sizes and stride 1."""
-    if stride == 1 and size % 2:
+def _padded(maps, size, stride, name, padding="symmetric"):
+    """The maps, padded or not, and Keras' padding for them.
+
+    Args:
+        maps: KerasTensor `(batch, height, width, channels)`.
+        size: int, of the kernel.
+        stride: int.
+        name: str, of the layer that reads the maps.
+        padding: str, `"symmetric"`, half the kernel on all sides, as PyTorch programs pad; `"same"`, as
+            TensorFlow pads, which for stride 2 means symmetric for odd sides and one less in front for even
+            ones; or `"end"`, one less in front for all sides where the stride is 2.
+    """
+    if padding == "same" or (stride == 1 and size % 2):
         return maps, "same"
+    if padding == "end":
+        if 1 in maps.shape[1:3]:
+            raise InputError(
+                f"the image is too small: {name} gets a map of {maps.shape[1]} x {maps.shape[2]}, "
+                f"which it cannot halve"
+            )
+        if not any(side % 2 for side in maps.shape[1:3]):
+            return maps, "same"
+        before = size // 2 - 1
+    else:
+        before = size // 2
     if size > 1:
-        maps = layers.ZeroPadding2D(size // 2, name=f"{name}_pad")(maps)
+        pads = (before, size // 2)
+        maps = layers.ZeroPadding2D((pads, pads), name=f"{name}_pad")(maps)
     return maps, "valid"
+
+
+def normalized(maps, epsilon, activation, name):
+    """Batch normalization and an activation, or none: what follows a convolution named `name`."""
+    maps = layers.BatchNormalization(momentum=0.9, epsilon=epsilon, name=f"{name}_norm")(maps)
+    return layers.Activation(activation, name=f"{name}_{activation}")(maps) if activation else maps
+
+
+def inverted_residual(
+    maps, filters, hidden_dim, kernel_size, stride, epsilon, activation, name,
+    padding="symmetric", dilation=1, gate=None,
+):  # fmt: skip
+    """A convolution that widens the maps, a depthwise one, and one without activation that makes them narrow.
+
+    Args:
+        maps: KerasTensor `(batch, height, width, channels)`.
+        filters: int, channels of the outputs.
+        hidden_dim: int, channels between, or None for no first convolution.
+        kernel_size: int, odd; of the depthwise convolution.
+        stride: int, of the depthwise convolution.
+        epsilon: float, added to the variance in each batch normalization.
+        activation: str, behind all but the last convolution.
+        name: str, what the names of the layers start with.
+        padding: str, of the depthwise convolution, see `_padded`.
+        dilation: int, of the depthwise convolution.
+        gate: function from the depthwise convolution's outputs to what replaces them, or None.
+
+    Returns:
+        The outputs, without the addition of `maps`.
+    """
+    if hidden_dim is not None:
+        maps = convolution(maps, hidden_dim, 1, 1, False, f"{name}_expand")
+        maps = normalized(maps, epsilon, activation, f"{name}_expand")
+    maps = depthwise_convolution(
+        maps, kernel_size, stride, 1, False, f"{name}_depthwise", padding=padding, dilation=dilation
+    )
+    maps = normalized(maps, epsilon, activation, f"{name}_depthwise")
+    maps = gate(maps) if gate else maps
+    return normalized(
+        convolution(maps, filters, 1, 1, False, f"{name}_project"), epsilon, None, f"{name}_project"
+    )
+
+
+def rounded_width(width, divisor=8, minimum=None):
+    """The multiple of `divisor` that is nearest to a number of channels, and not below 90 % of it."""
+    rounded = max(minimum or divisor, int(width + divisor / 2) // divisor * divisor)
+    return rounded + divisor if rounded < 0.9 * width else rounded
 
 
 def flatten(maps, name):
@@ -327,7 +399,7 @@ def pooled_class_tokens(tokens, norm, distilled=False):
     return features
 
 
-def classifier(num_classes):
+def classifier(num_classes, dropout_rate=0.0):
     """A classification head: a Dense layer on the pooled features.
 
     With a distillation token there are two, and the logits are their mean; each one's logits are the
@@ -335,16 +407,22 @@ def classifier(num_classes):
 
     Args:
         num_classes: int.
+        dropout_rate: float in [0, 1), of the pooled features.
 
     Returns:
         Function from a dict of features to logits `(batch, num_classes)`.
     """
 
+    def answer(pooled, name):
+        if dropout_rate:
+            pooled = layers.Dropout(dropout_rate, name=f"{name}_dropout")(pooled)
+        return layers.Dense(num_classes, name=name)(pooled)
+
     def head(features):
-        logits = layers.Dense(num_classes, name="head")(features["pooled"])
+        logits = answer(features["pooled"], "head")
         if "pooled_distillation" not in features:
             return logits
-        distilled = layers.Dense(num_classes, name="head_distillation")(features["pooled_distillation"])
+        distilled = answer(features["pooled_distillation"], "head_distillation")
         return layers.Average(name="mean_answer")([logits, distilled])
 
     return head
@@ -404,6 +482,20 @@ def check_positive(arguments, *names):
     """
     for name in names:
         check_integer(name, arguments[name], 1)
+
+
+def check_epsilon(name, value):
+    """Checks a number that is added to a variance.
+
+    Args:
+        name: str, of the argument.
+        value: what was given.
+
+    Raises:
+        ValueError: it is no positive number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise InputError(f"{name} has to be a positive number; received {name}={value!r}")
 
 
 def check_rate(name, value):

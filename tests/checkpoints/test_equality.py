@@ -114,8 +114,40 @@ FAMILIES = {
         "layers.1": ("stage1_pool_join", same),
     },
     "cv[tpn]": {f"layers.{i}": (f"stage{i}_maps", channels_first) for i in range(3)},
+    "resnet(18|50)": {
+        "conv1": ("stem_conv", channels_first),
+        "bn1": ("stem_conv_norm", channels_first),
+        "maxpool": ("stem_pool", channels_first),
+        "layer1": ("stage0_block0_relu", channels_first),
+        "layer2.0": ("stage1_block0_relu", channels_first),
+        "layer2": ("stage1_block1_relu", channels_first),
+        "layer3": ("stage2_block0_relu", channels_first),
+        "layer4": ("stage3_block0_relu", channels_first),
+        "avgpool": ("mean_map", lambda features: features[..., None, None]),
+    },
+    "mobilenet_v2": {
+        "features.0": ("stem_conv_relu6", channels_first),
+        "features.1": ("stage0_block0_add", channels_first),
+        "features.2": ("stage1_block0_project_norm", channels_first),
+        "features.3": ("stage1_block1_add", channels_first),
+        "features.4": ("stage2_block0_add", channels_first),
+        "features.6": ("stage3_block1_add", channels_first),
+        "features.7": ("head_conv_relu6", channels_first),
+    },
+    "efficientnet": {
+        "features.0": ("stem_conv_silu", channels_first),
+        "features.1": ("stage0_block0_add", channels_first),
+        "features.2.0": ("stage1_block0_project_norm", channels_first),
+        "features.2": ("stage1_block1_add", channels_first),
+        "features.3": ("stage2_block0_project_norm", channels_first),
+        "features.4": ("stage3_block0_project_norm", channels_first),
+        "features.5": ("head_conv_silu", channels_first),
+    },
 }
-FIXTURES = sorted(path.stem for path in reference.FOLDER.glob("*.json") if path.stem != "param_counts")
+# Those of whole checkpoint folders are in test_transformers.py.
+FIXTURES = sorted(
+    path.stem for path in reference.FOLDER.glob("*.json") if not path.stem.startswith(("param_counts", "hf_"))
+)
 
 
 def architecture(name):
@@ -136,7 +168,7 @@ def imported(name):
 
 @pytest.mark.once
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 49
+    assert len(FIXTURES) == 53
 
 
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends

@@ -41,6 +41,9 @@ TAKEN = {
     ("cvp", "dropout", 0.2): ("dropout_rate", 0.2),
     ("cvp", "dim_head", 6): ("head_dim", 6),
     ("cvp", "image_size", 16): ("input_shape", (None, 16, 16, 3)),
+    ("efficientnet", "last_channel", 40): ("head_filters", 40),
+    ("efficientnet", "batch_norm_eps", 1e-3): ("batch_norm_epsilon", 1e-3),
+    ("mobilenet_v2", "round_nearest", 4): ("filters", (12, 20, 20, 24)),  # 1.4 times 9, 13, 13 and 18
     ("deit", "mlp_ratio", 3): ("mlp_dim", 3 * 16),
     ("deit", "qkv_bias", False): ("qkv_bias", False),
     ("deit", "distilled", True): ("distilled", True),

@@ -15,22 +15,29 @@ from hsvit_keras.models import registry
 
 NUM_CLASSES = 5
 TOKENS = {"hidden_dim": 16, "num_heads": 2, "depth": 2, "mlp_dim": 32}
+INVERTED_RESIDUALS = {
+    "stem_filters": 8, "filters": (8, 16), "depths": (1, 2), "strides": (1, 2), "expansions": (1, 4),
+    "head_filters": 32, "dropout_rate": 0.2,
+}  # fmt: skip
 XFORMER = {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depth": 2}
 # What makes a model of each class small.
 SIZES = {
     "CompactTransformer": XFORMER,
     "ConvolutionalTransformer": {"hidden_dims": (8, 8, 8), "num_heads": (2, 2, 2), "head_dim": 4},
     "DHVT": TOKENS,
+    "EfficientNet": {**INVERTED_RESIDUALS, "kernel_sizes": (3, 5), "symmetric_blocks": (1,)},
     "FNet2D": {"hidden_dim": 8, "depth": 2},
     "HSViT": {"attention_groups": 4, "hidden_dim": 16, "num_heads": 4, "depth": 2},
     "HVT": {**TOKENS, "patch_size": 2, "depth": 4},
     "LeViT": XFORMER,
     "MLPMixer": {"hidden_dim": 8, "depth": 2},
+    "MobileNetV2": INVERTED_RESIDUALS,
     "PoolingTransformer": {
         "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
         "head_dims": (4, 4, 4),
     },
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
+    "ResNet": {"stem_filters": 8, "filters": (8, 8, 16), "depths": (1, 2, 1), "strides": (1, 2, 2)},
     "UNet": {},
     "VisionTransformer": {**TOKENS, "patch_size": 4},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},

@@ -17,6 +17,11 @@ DISTILLED = {
     "pooled": ("head_features", (16,)),
     "pooled_distillation": ("head_distillation_features", (16,)),
 }
+INVERTED_RESIDUALS = {
+    "stage0": ("stage0_block0_project_norm", (8, 8, 8)),
+    "stage1": ("stage1_block1_add", (4, 4, 16)),
+    "pooled": ("mean_map", (32,)),
+}
 FEATURES = {
     "cct": {
         "stage0": ("tokenizer_pool0", (16, 16, 64)),
@@ -41,6 +46,7 @@ FEATURES = {
         "map": ("block1_mlp_add", (2, 2, 16)),
         **POOLED,
     },
+    "efficientnet_b0": {**INVERTED_RESIDUALS, "map": ("head_conv_silu", (4, 4, 32))},
     "fnet2d": {"map": ("block1_add", (16, 16, 8)), "pooled": ("mean_map", (8,))},
     "hsvit_c3a4": {
         "stage0": ("stage0_pool", (8, 8, 8)),
@@ -82,10 +88,17 @@ FEATURES = {
         "stage2": ("stage2_block0_mlp_add", (2, 2, 16)),
         **DISTILLED,
     },
+    "mobilenet_v2_100": {**INVERTED_RESIDUALS, "map": ("head_conv_relu6", (4, 4, 32))},
     "pix_pit": {
         "stage0": ("stage0_block0_mlp_add", (16, 16, 16)),
         "stage1": ("stage1_block0_mlp_add", (8, 8, 32)),
         "pooled": ("head_norm", (32,)),
+    },
+    "resnet50": {
+        "stage0": ("stage0_block0_relu", (4, 4, 8)),
+        "stage1": ("stage1_block1_relu", (2, 2, 8)),
+        "stage2": ("stage2_block0_relu", (1, 1, 16)),
+        "pooled": ("mean_map", (16,)),
     },
     "unet_tiny": {
         "stage0": ("stage0_conv1_relu", (16, 16, 8)),

@@ -1,0 +1,145 @@
+"""`from_transformers`: a checkpoint folder of the library transformers becomes one of our models."""
+
+import functools
+import json
+import pathlib
+
+import keras
+
+from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.tensors import Tensors
+from hsvit_keras.checkpoints.transformers import efficientnet, mobilenet_v2, resnet
+from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
+from hsvit_runtime.errors import InputError, MissingFileError
+
+_MODULES = (efficientnet, mobilenet_v2, resnet)
+_FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_HEADS = ("head", "head_distillation")  # layers whose weights depend on the classes
+_TASK = "ForImageClassification"
+
+
+def from_transformers(folder, *, num_classes=None, input_shape=None):
+    """Makes a Keras model from an image classifier's checkpoint folder of the library transformers.
+
+    Neither that library nor PyTorch is needed.
+
+    Args:
+        folder: str or path of a folder with `config.json` and `model.safetensors` or `pytorch_model.bin`, and
+            perhaps `preprocessor_config.json`, as `save_pretrained` writes them and the hub has them.
+        num_classes: int, for a fresh head with that many logits; by default the checkpoint's head is kept,
+            with its class names.
+        input_shape: (height, width, channels) in pixels; by default that of `preprocessor_config.json`, or
+            that of `config.json`.
+
+    Returns:
+        A `keras.Model` from images `(batch, height, width, channels)` to logits. With a
+        `preprocessor_config.json` the images are pixels of 0 to 255 in the order red, green, blue, which the
+        model normalizes as that file says; resizing is left to the caller. Without one they are as the class
+        of the checkpoint takes them.
+
+    Raises:
+        ValueError: the class of the checkpoint is unknown or has no head, a file is damaged, a tensor is
+            missing, surplus or has the wrong shape.
+        OSError: a file is missing or not readable.
+
+    Example:
+
+    ```python
+    model = hsvit_keras.from_transformers("resnet-18")
+    probabilities = keras.ops.softmax(model(pixels))
+    model.class_names
+    ```
+    """
+    folder = pathlib.Path(folder)
+    config = _read_json(folder / "config.json")
+    family = _family_of(config)
+    config = {**family.DEFAULTS, **config}
+    names, preprocessing = _class_names(config), _preprocessing(folder)
+    if input_shape is None and preprocessing.sides is not None:
+        input_shape = (*preprocessing.sides, config["num_channels"])
+    build = functools.partial(
+        family.build, config, input_shape, mean=preprocessing.mean, std=preprocessing.std
+    )
+    known_classes = len(names) if names else config.get("num_labels", 2)
+    model = build(num_classes=known_classes, class_names=names)
+    tensors = Tensors(read_state_dict(_weights_in(folder)))
+    family.load(model, tensors)
+    tensors.finish()
+    if preprocessing.flips_channels:
+        _flip_channels(model)
+    if num_classes in (None, known_classes):
+        return model
+    return _with_weights_of(model, build(num_classes=num_classes))
+
+
+# ---- files -----------------------------------------------------------------------------------------
+def _read_json(path):
+    if not path.is_file():
+        raise MissingFileError(f"there is no file {path}")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds a {type(content).__name__}; an object with named entries is needed")
+    return content
+
+
+def _weights_in(folder):
+    for name in _WEIGHTS:
+        if (folder / name).is_file():
+            return folder / name
+    raise MissingFileError(f"there is neither {' nor '.join(_WEIGHTS)} in {folder}")
+
+
+def _preprocessing(folder):
+    path = folder / "preprocessor_config.json"
+    return preprocessing_of(_read_json(path)) if path.is_file() else Preprocessing()
+
+
+# ---- config.json -----------------------------------------------------------------------------------
+def _family_of(config):
+    """The module for the class of a checkpoint."""
+    name = (config.get("architectures") or ["none"])[0]
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    classifier = name.removesuffix("Model").removesuffix("Backbone") + _TASK
+    if classifier in _FAMILIES:
+        raise InputError(
+            f"{name} has no head: load the checkpoint as {classifier} in transformers, which adds one, and "
+            f"save that by save_pretrained; num_classes then replaces the head"
+        )
+    raise InputError(
+        f"the class of the checkpoint has to be one of {', '.join(sorted(_FAMILIES))}; "
+        f"config.json: architectures is {config.get('architectures')}"
+    )
+
+
+def _class_names(config):
+    """The names of the classes in their order; None where the config has none."""
+    names = config.get("id2label")
+    if not names:
+        return None
+    try:
+        return tuple(names[str(i)] for i in range(len(names)))
+    except KeyError as error:
+        raise InputError(
+            f"config.json: id2label has {len(names)} classes, but none of number {error.args[0]}"
+        ) from None
+
+
+# ---- models ----------------------------------------------------------------------------------------
+def _flip_channels(model):
+    """Makes a model whose first convolution reads blue, green, red one of red, green, blue."""
+    first = next(layer for layer in model.layers if isinstance(layer, keras.layers.Conv2D))
+    kernel, *bias = first.get_weights()
+    first.set_weights([kernel[:, :, ::-1], *bias])
+
+
+def _with_weights_of(source, model):
+    """Sets the weights of `model` to those of `source`, those of the heads excepted."""
+    for layer in model.layers:
+        if layer.weights and layer.name not in _HEADS:
+            layer.set_weights(source.get_layer(layer.name).get_weights())
+    return model
