@@ -260,11 +260,8 @@ def _padded(maps, size, stride, name, padding="symmetric"):
             )
         if not any(side % 2 for side in maps.shape[1:3]):
             return maps, "same"
-        before = size // 2 - 1
-    else:
-        before = size // 2
     if size > 1:
-        pads = (before, size // 2)
+        pads = (size // 2 - (padding == "end"), size // 2)
         maps = layers.ZeroPadding2D((pads, pads), name=f"{name}_pad")(maps)
     return maps, "valid"
 

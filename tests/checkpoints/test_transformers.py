@@ -72,7 +72,11 @@ LAYERS = {
     },
 }
 LAYERS["hf_mobilenet_v2_variant"] = LAYERS["hf_mobilenet_v2"]
-NAMES = sorted(LAYERS)
+FAST_ON_JAX = "hf_resnet_basic"
+NAMES = [
+    pytest.param(name, marks=() if name == FAST_ON_JAX else pytest.mark.slow_on_jax)
+    for name in sorted(LAYERS)
+]
 
 
 @functools.cache
@@ -119,6 +123,7 @@ def assert_logits(model, fixture, images=None):
 def test_answers_and_values_on_the_way(name, tmp_path):
     fixture = write_folder(tmp_path, name)
     model = hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture))
+    assert sum(int(np.prod(w.shape)) for w in model.trainable_weights) == fixture["num_params"]
     probes = [
         model.get_layer(LAYERS[name][checkpoint["module"]]).output for checkpoint in fixture["checkpoints"]
     ]
@@ -133,14 +138,7 @@ def test_answers_and_values_on_the_way(name, tmp_path):
         np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("name", NAMES)
-def test_parameter_count(name, tmp_path):
-    fixture = write_folder(tmp_path, name)
-    model = hsvit_keras.from_transformers(tmp_path)
-    assert sum(int(np.prod(w.shape)) for w in model.trainable_weights) == fixture["num_params"]
-
-
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize(
     ("name", "variant"),
     [
@@ -162,6 +160,7 @@ def test_variant_of_torchvision_is_told_by_arguments(name, variant):
 
 
 # ---- files -----------------------------------------------------------------------------------------
+@pytest.mark.once
 def test_pickled_weights(tmp_path):
     fixture = write_folder(tmp_path, "hf_resnet_basic")
     _, tensors = fixture_and_tensors("hf_resnet_basic")
@@ -177,7 +176,8 @@ def test_pickled_weights(tmp_path):
     assert_logits(hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture)), fixture)
 
 
-def test_other_names_are_those_of_the_config(tmp_path):
+@pytest.mark.once
+def test_class_names_are_those_of_the_config(tmp_path):
     labels = {str(i): f"bird {i}" for i in range(5)}
     write_folder(tmp_path, "hf_resnet_basic", id2label=labels)
     model = hsvit_keras.from_transformers(tmp_path)
@@ -185,11 +185,13 @@ def test_other_names_are_those_of_the_config(tmp_path):
     assert model.input_shape == (None, 224, 224, 3)  # the config says nothing
 
 
+@pytest.mark.once
 def test_image_size_of_the_config(tmp_path):
     write_folder(tmp_path, "hf_mobilenet_v2", image_size=[32, 64])
     assert hsvit_keras.from_transformers(tmp_path).input_shape == (None, 32, 64, 3)
 
 
+@pytest.mark.once
 def test_defaults_are_those_of_the_library(tmp_path):
     """Left out are settings that have their default in the fixture."""
     keys = ("downsample_in_bottleneck", "downsample_in_first_stage", "hidden_act", "num_channels")
@@ -211,6 +213,7 @@ def test_number_of_classes_without_names(tmp_path, changes, classes):
     assert model.class_names is None
 
 
+@pytest.mark.slow_on_jax
 def test_fresh_head(tmp_path):
     fixture = write_folder(tmp_path, "hf_efficientnet")
     whole = hsvit_keras.from_transformers(tmp_path)
@@ -229,6 +232,7 @@ def test_fresh_head(tmp_path):
 IMAGES = {"do_normalize": True, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
 
 
+@pytest.mark.slow_on_jax
 def test_pixels(tmp_path):
     """Normalized by the model, they are the fixture's images; their size is the cropped one."""
     name = "hf_mobilenet_v2"
@@ -342,6 +346,7 @@ def test_missing_and_damaged_files(tmp_path):
         hsvit_keras.from_transformers(tmp_path)
 
 
+@pytest.mark.slow_on_jax
 def test_imported_model_saves_and_loads(tmp_path):
     fixture = write_folder(tmp_path, "hf_efficientnet", preprocessor=IMAGES)
     model = hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture))
