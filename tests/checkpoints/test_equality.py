@@ -5,6 +5,7 @@ A new family is covered by its fixtures and one entry of `FAMILIES`.
 
 import functools
 import re
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -31,14 +32,17 @@ def maps(side, class_tokens=0):
     return lambda tokens: channels_first(tokens[:, class_tokens:].reshape(len(tokens), side, side, -1))
 
 
-def normalized(tokens, weights):
-    """All tokens in NumPy, where our model normalizes only those that it reads."""
-    tokens = tokens.astype("float64")
-    centred = tokens - tokens.mean(-1, keepdims=True)
-    return (
-        centred / np.sqrt(tokens.var(-1, keepdims=True) + 1e-6) * weights["norm.weight"]
-        + weights["norm.bias"]
-    )
+class Normalized(NamedTuple):
+    """Normalizes all tokens in NumPy, where our model normalizes only those that it reads."""
+
+    module: str
+    epsilon: float
+
+    def __call__(self, tokens, weights):
+        tokens = tokens.astype("float64")
+        centred = tokens - tokens.mean(-1, keepdims=True)
+        scaled = centred / np.sqrt(tokens.var(-1, keepdims=True) + self.epsilon)
+        return scaled * weights[f"{self.module}.weight"] + weights[f"{self.module}.bias"]
 
 
 # The architectures of a family -> the authors' module -> our layer (the first that there is), and what brings
@@ -51,10 +55,12 @@ FAMILIES = {
         "model.attn_encoders.3": ("block1_add", lambda tokens: tokens[:, :, 3]),
         "classifier.pool": ("mean_answer", lambda features: features[..., None]),
     },
-    "deit": {
+    "deit|vit_base": {
         "patch_embed": ("patch_tokens", same),
+        "blocks.0.attn": ("block0_attention_output", same),
         "blocks.0": ("block0_mlp_add", same),
-        "norm": ("block1_mlp_add", normalized),
+        "blocks.1": ("block1_mlp_add", same),
+        "norm": ("block1_mlp_add", Normalized("norm", 1e-6)),
     },
     "pit": {
         "patch_embed": ("patch_tokens", maps(7)),
@@ -115,7 +121,11 @@ FAMILIES = {
     },
     "cv[tpn]": {f"layers.{i}": (f"stage{i}_maps", channels_first) for i in range(3)},
 }
-FIXTURES = sorted(path.stem for path in reference.FOLDER.glob("*.json") if path.stem != "param_counts")
+FIXTURES = sorted(
+    path.stem
+    for path in reference.FOLDER.glob("*.json")
+    if not path.stem.startswith(("hf_", "param_counts"))  # those of test_transformers.py, and no fixture
+)
 
 
 def architecture(name):
@@ -136,7 +146,7 @@ def imported(name):
 
 @pytest.mark.once
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 49
+    assert len(FIXTURES) == 50
 
 
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
@@ -155,6 +165,11 @@ def fixtures_of_families():
 def test_answers_and_values_on_the_way(name):
     fixture, weights, model = imported(name)
     (modules,) = [table for family, table in FAMILIES.items() if re.fullmatch(family, architecture(name))]
+    check(model, fixture, weights, modules)
+
+
+def check(model, fixture, weights, modules):
+    """The logits of a model and its values on the way are those of a fixture."""
     ours = {layer.name: layer.output for layer in model.layers}
     layers, layouts = zip(
         *[modules[checkpoint["module"]] for checkpoint in fixture["checkpoints"]], strict=True
@@ -164,9 +179,11 @@ def test_answers_and_values_on_the_way(name):
     logits, *values = outputs(keras.Model(model.input, [model.output, *probes]), reference.images(fixture))
     assert np.abs(logits - fixture["output_float64"]).max() <= fixture["suggested_atol"]
     for checkpoint, layout, value in zip(fixture["checkpoints"], layouts, values, strict=True):
-        value = layout(value, weights) if layout is normalized else layout(value)
+        value = layout(value, weights) if isinstance(layout, Normalized) else layout(value)
         assert list(value.shape) == checkpoint["shape"]
-        atol = 1e-5 * checkpoint["std"] if name.endswith("fnet") else 3e-6  # FNet's are sums over an image
+        atol = (
+            1e-5 * checkpoint["std"] if fixture["name"].endswith("fnet") else 3e-6
+        )  # FNet's are sums over an image
         np.testing.assert_allclose(value.ravel()[:8], checkpoint["first"], rtol=1e-5, atol=atol)
         np.testing.assert_allclose(value.mean(), checkpoint["mean"], rtol=1e-5, atol=atol / 3)
         np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)

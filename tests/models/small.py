@@ -32,7 +32,7 @@ SIZES = {
     },
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
     "UNet": {},
-    "VisionTransformer": {**TOKENS, "patch_size": 4},
+    "VisionTransformer": {**TOKENS, "patch_size": 4, "layer_norm_epsilon": 1e-6},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},
 }  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Checkpoints of the `transformers` library become our models; one file a family."""
