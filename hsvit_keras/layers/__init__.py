@@ -11,6 +11,7 @@ from hsvit_keras.layers.linformer_attention import LinformerAttention
 from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.layers.nearest_upsampling import NearestUpsampling
 from hsvit_keras.layers.nystrom_attention import NystromAttention
+from hsvit_keras.layers.patch_pixels import FoldPatches, UnfoldPatches
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
@@ -24,6 +25,7 @@ __all__ = [
     "ChannelNormalization",
     "ClassToken",
     "FirstToken",
+    "FoldPatches",
     "FourierMixing",
     "GroupDropout",
     "GroupLayerNormalization",
@@ -40,4 +42,5 @@ __all__ = [
     "SoftmaxAttention",
     "TileTokens",
     "TokenRange",
+    "UnfoldPatches",
 ]

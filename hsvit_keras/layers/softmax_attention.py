@@ -47,7 +47,7 @@ class SoftmaxAttention(keras.layers.Layer):
         """Attention weights `(batch, groups * num_heads, queries, tokens)`; rows sum to 1."""
         scale = (query.shape[-1] // self.num_heads) ** -0.5
         query, key = split_heads(query, self.num_heads), split_heads(key, self.num_heads)
-        return ops.softmax(ops.matmul(query * scale, transposed(key)))
+        return _softmax(ops.matmul(query * scale, transposed(key)))
 
     def call(self, query, key, value, training=None):
         weights = self.dropout(self.attention_weights(query, key), training=training)
@@ -63,3 +63,8 @@ class SoftmaxAttention(keras.layers.Layer):
             "num_heads": self.num_heads,
             "dropout_rate": self.dropout_rate,
         }
+
+
+def _softmax(scores):
+    """Softmax over the last axis; Keras' own warns where that has one entry, whose softmax is 1."""
+    return scores * 0 + 1 if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -9,6 +9,7 @@ from hsvit_keras.models.hsvit import HSViT
 from hsvit_keras.models.hvt import HVT
 from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
+from hsvit_keras.models.mobilevit import MobileViT
 from hsvit_keras.models.pit import PoolingTransformer
 from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
@@ -24,6 +25,7 @@ __all__ = [
     "HSViT",
     "LeViT",
     "MLPMixer",
+    "MobileViT",
     "PoolingTransformer",
     "PoolingXFormer",
     "UNet",

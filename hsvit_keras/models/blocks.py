@@ -164,16 +164,21 @@ def residual(tokens, norm, branch, name):
     return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
 
 
-def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
+def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu"):
     """Attention and feed-forward, each normalized in front and added to its input."""
     tokens = attend(tokens, norm, mixer, name)
-    feed = functools.partial(feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp")
+    feed = functools.partial(
+        feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp", activation=activation
+    )
     return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
 
 
-def feed_forward(tokens, mlp_dim, dropout_rate, name):
-    """Two Dense layers with an exact GELU between; the second gives back the width of the tokens."""
-    hidden = layers.Activation("gelu", name=f"{name}_gelu")(
+def feed_forward(tokens, mlp_dim, dropout_rate, name, activation="gelu"):
+    """Two Dense layers with an activation between, an exact GELU by default.
+
+    The second gives back the width of the tokens.
+    """
+    hidden = layers.Activation(activation, name=f"{name}_{activation}")(
         layers.Dense(mlp_dim, name=f"{name}_hidden")(tokens)
     )
     hidden = layers.Dropout(dropout_rate, name=f"{name}_hidden_dropout")(hidden)
@@ -222,6 +227,12 @@ def depthwise_convolution(maps, kernel_size, stride, multiplier, use_bias, name)
     return layers.DepthwiseConv2D(
         kernel_size, stride, padding, depth_multiplier=multiplier, use_bias=use_bias, name=name
     )(maps)
+
+
+def batch_norm(maps, name, activation=None):
+    """Batch normalization with PyTorch's numbers, of the layer `name`, and an activation if wanted."""
+    maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm")(maps)
+    return layers.Activation(activation, name=f"{name}_{activation}")(maps) if activation else maps
 
 
 def max_pooling(maps, pool_size, stride, name):
@@ -413,6 +424,28 @@ def check_rate(name, value):
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise InputError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
+
+
+def check_numbers(name, values, count, minimum=0.0):
+    """Checks a sequence of numbers.
+
+    Args:
+        name: str, of the argument.
+        values: what was given.
+        count: int, how many there have to be.
+        minimum: float, which they have to be above.
+
+    Raises:
+        ValueError: it is no tuple of `count` numbers above `minimum`.
+    """
+    if (
+        not isinstance(values, tuple)
+        or len(values) != count
+        or any(isinstance(n, bool) or not isinstance(n, int | float) or n <= minimum for n in values)
+    ):
+        raise InputError(
+            f"{name} has to be a sequence of {count} numbers above {minimum:g}; received {name}={values!r}"
+        )
 
 
 def check_choice(name, value, choices):

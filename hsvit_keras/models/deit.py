@@ -2,7 +2,7 @@
 
 The plain vision transformer with a class token, ViT of https://arxiv.org/abs/2010.11929. The distilled form
 has a second token and a second head, which a teacher trains; the logits are the mean of both heads.
-DeiT-Scaled are the same graph with the sizes of An Investigation on Hardware-Aware Vision Transformer Scaling.
+DeiT-Scaled are this graph with the sizes of An Investigation on Hardware-Aware Vision Transformer Scaling.
 
 Differs from the authors' program: the mean of the heads is the only output, in training as well; the two are
 the outputs of the layers `head` and `head_distillation`.
@@ -61,8 +61,8 @@ class VisionTransformer(ImageModel):
     | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 | 4,569.6 M  | 4,596.0 M      |
     | `vit_base`                | 64 x 64 x 3   | 85,445,576 |            | 21,444.2 M |                |
 
-    Each `deit_...` has a form `..._distilled`. Trainable parameters with 1000 classes, of `vit_base` with 200;
-    multiply-adds are those of the mobile artifact. `vit_base` is ViT-B as HSViT compares with it.
+    Each `deit_...` has a form `..._distilled`. Trainable parameters with 1000 classes; multiply-adds are
+    those of the mobile artifact. `vit_base` is ViT-B as HSViT compares with it, with 200 classes.
 
     Features: `map`, the last tokens before the final normalization, on the grid of patches; `pooled`, the
     normalized class token; `pooled_distillation`, the normalized distillation token if it has a head.

@@ -32,6 +32,12 @@ def maps(side, class_tokens=0):
     return lambda tokens: channels_first(tokens[:, class_tokens:].reshape(len(tokens), side, side, -1))
 
 
+def of_pixels(tokens):
+    """Tokens `(batch, patches, pixels, dim)`; the authors' pixels are beside the batch."""
+    batch, patches, pixels, dim = tokens.shape
+    return tokens.transpose(0, 2, 1, 3).reshape(batch * pixels, patches, dim)
+
+
 class Normalized(NamedTuple):
     """Normalizes all tokens in NumPy, where our model normalizes only those that it reads."""
 
@@ -119,6 +125,18 @@ FAMILIES = {
         "layers.0": ("stage0_block0_mlp_add", same),
         "layers.1": ("stage1_pool_join", same),
     },
+    "mobilevit": {
+        "conv_1": ("stem_conv_silu", channels_first),
+        "layer_1": ("stage0_residual0_project_norm", channels_first),
+        "layer_2": ("stage1_residual1_add", channels_first),
+        "layer_3.0": ("stage2_residual0_project_norm", channels_first),
+        "layer_3.1.local_rep": ("stage2_input_conv", channels_first),
+        "layer_3.1.global_rep.0": ("stage2_block0_mlp_add", of_pixels),
+        "layer_3": ("stage2_fusion_conv_silu", channels_first),
+        "layer_4": ("stage3_fusion_conv_silu", channels_first),
+        "layer_5": ("stage4_fusion_conv_silu", channels_first),
+        "conv_1x1_exp": ("last_conv_silu", channels_first),
+    },
     "cv[tpn]": {f"layers.{i}": (f"stage{i}_maps", channels_first) for i in range(3)},
 }
 FIXTURES = sorted(
@@ -146,7 +164,7 @@ def imported(name):
 
 @pytest.mark.once
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 50
+    assert len(FIXTURES) == 51
 
 
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
@@ -181,9 +199,8 @@ def check(model, fixture, weights, modules):
     for checkpoint, layout, value in zip(fixture["checkpoints"], layouts, values, strict=True):
         value = layout(value, weights) if isinstance(layout, Normalized) else layout(value)
         assert list(value.shape) == checkpoint["shape"]
-        atol = (
-            1e-5 * checkpoint["std"] if fixture["name"].endswith("fnet") else 3e-6
-        )  # FNet's are sums over an image
+        is_fnet = fixture["name"].endswith("fnet")  # its values are sums over an image
+        atol = 1e-5 * checkpoint["std"] if is_fnet else 3e-6
         np.testing.assert_allclose(value.ravel()[:8], checkpoint["first"], rtol=1e-5, atol=atol)
         np.testing.assert_allclose(value.mean(), checkpoint["mean"], rtol=1e-5, atol=atol / 3)
         np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)

@@ -187,6 +187,10 @@ def test_bits_of_a_scheme():
 KERNEL_LAYERS = (layers.Conv1D, layers.Conv2D, layers.Dense, layers.EinsumDense)
 
 
+def types_of_weighted(model):
+    return [type(layer) for layer in model.layers if layer.weights]
+
+
 @pytest.mark.once
 @pytest.mark.parametrize("name", a_few())
 def test_every_family(name):
@@ -202,7 +206,8 @@ def test_every_family(name):
     restored = remove_quantization(quantized)
     np.testing.assert_allclose(outputs(restored, given), float_outputs, rtol=1e-4, atol=1e-5)
     folded = hsvit_keras.fold_batch_norm(model)
-    assert [type(layer) for layer in restored.layers] == [type(layer) for layer in folded.layers]
+    # SiLU stays a product with the sigmoid, which has no weights.
+    assert types_of_weighted(restored) == types_of_weighted(folded)
 
 
 @pytest.mark.slow_on_jax

@@ -10,6 +10,9 @@ RNG = np.random.default_rng(0)
 TOKENS = RNG.normal(size=(2, 5, 12)).astype("float32")
 GROUPED = RNG.normal(size=(2, 5, 3, 12)).astype("float32")
 MAPS = np.random.default_rng(1).normal(size=(2, 3, 4, 5)).astype("float32")
+EVEN_MAPS = np.random.default_rng(2).normal(size=(2, 6, 4, 5)).astype("float32")
+# Patches of 2 x 2 in rows, and in each patch its pixels in rows.
+PIXELS = EVEN_MAPS.reshape(2, 3, 2, 2, 2, 5).transpose(0, 1, 3, 2, 4, 5).reshape(2, 6, 4, 5)
 
 # layer, its inputs
 LAYERS = {
@@ -25,6 +28,8 @@ LAYERS = {
     "first_token_of_groups": (layers.FirstToken(), [GROUPED]),
     "group_dropout": (layers.GroupDropout(0.5), [TOKENS]),
     "tile_tokens": (layers.TileTokens(13), [TOKENS]),
+    "unfold_patches": (layers.UnfoldPatches(2), [EVEN_MAPS]),
+    "fold_patches": (layers.FoldPatches((6, 4), 2), [PIXELS]),
     "nearest_upsampling": (layers.NearestUpsampling(3), [MAPS]),
     "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
     "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
@@ -115,6 +120,19 @@ def test_nearest_upsampling_repeats_pixels(size):
     expected = MAPS.repeat(size, axis=1).repeat(size, axis=2)
     np.testing.assert_array_equal(numpy(layers.NearestUpsampling(size)(MAPS)), expected)
     np.testing.assert_array_equal(numpy(keras.layers.UpSampling2D(size)(MAPS)), expected)
+
+
+def test_patches_are_unfolded_and_folded():
+    np.testing.assert_array_equal(numpy(layers.UnfoldPatches(2)(EVEN_MAPS)), PIXELS)
+    np.testing.assert_array_equal(numpy(layers.FoldPatches((6, 4), 2)(PIXELS)), EVEN_MAPS)
+    with pytest.raises(ValueError, match=r"patch_size=2, shape \(2, 3, 4, 5\)"):
+        layers.UnfoldPatches(2)(MAPS)
+
+
+@pytest.mark.filterwarnings("error")
+def test_attention_to_one_token_gives_its_value():
+    result = layers.SoftmaxAttention(4)(TOKENS, TOKENS[:, :1], TOKENS[:, :1])
+    np.testing.assert_array_equal(numpy(result), np.repeat(TOKENS[:, :1], 5, axis=1))
 
 
 def test_two_class_tokens_keep_their_order():

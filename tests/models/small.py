@@ -26,6 +26,11 @@ SIZES = {
     "HVT": {**TOKENS, "patch_size": 2, "depth": 4},
     "LeViT": XFORMER,
     "MLPMixer": {"hidden_dim": 8, "depth": 2},
+    "MobileViT": {
+        "filters": (8, 8, 8, 8), "last_filters": 16, "depths": (1, 2, 1), "expand_ratios": (2, 2, 2),
+        "hidden_dims": (8,), "mlp_dims": (16,), "num_heads": 2,
+        "input_shape": (24, 40, 3),  # odd in the transformer
+    },
     "PoolingTransformer": {
         "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
         "head_dims": (4, 4, 4),
@@ -42,7 +47,8 @@ def _small(name):
     variant = registry._VARIANTS[name]
     arguments = variant.arguments(variant.input_shape)
     arguments = {**arguments, **SIZES[variant.model_class.__name__]}
-    input_shape = (32, 32, 3) if arguments.get("patch_size") == 16 else (16, 16, 3)
+    side = 32 if arguments.get("patch_size") == 16 else 16
+    input_shape = arguments.pop("input_shape", (side, side, 3))
     if "filters" in arguments:
         arguments["filters"] = (8,) * (len(arguments["filters"]) - 1) + (16,)
     if arguments.get("pool_every"):
@@ -114,10 +120,25 @@ def small_model(name, **overrides):
 
 
 def grown_model(name, **overrides):
-    """`small_model` whose class tokens and positions are as large as its other tokens, as trained."""
+    """`small_model` as if it were trained.
+
+    Its class tokens and positions are as large as its other tokens, and its batch normalizations normalize.
+    """
     model = small_model(name, **overrides)
+    _set_statistics(model)
     for layer in model.layers:
         if isinstance(layer, ClassToken | PositionEmbedding):
             rng = np.random.default_rng(0)
             layer.set_weights([rng.normal(size=weight.shape) for weight in layer.get_weights()])
     return model
+
+
+def _set_statistics(model):
+    """Sets the statistics of batch normalizations to those of random images."""
+    norms = [layer for layer in model.layers if isinstance(layer, keras.layers.BatchNormalization)]
+    if norms:
+        for norm in norms:
+            norm.momentum, momentum = 0.0, norm.momentum
+        model(np.random.default_rng(0).normal(size=(16, *model.input_shape[1:])), training=True)
+        for norm in norms:
+            norm.momentum = momentum

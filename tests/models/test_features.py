@@ -76,6 +76,12 @@ FEATURES = {
         "map": ("block1_mlp_add", (16, 16, 16)),
         "pooled": ("mean_token", (16,)),
     },
+    "mobilevit_s": {
+        "stage0": ("stage0_residual0_add", (12, 20, 8)),
+        "stage1": ("stage1_residual1_add", (6, 10, 8)),
+        "stage2": ("stage2_fusion_conv_silu", (3, 5, 16)),
+        "pooled": ("mean_map", (16,)),
+    },
     "pit_b_distilled": {
         "stage0": ("stage0_block0_mlp_add", (7, 7, 4)),
         "stage1": ("stage1_block0_mlp_add", (4, 4, 8)),

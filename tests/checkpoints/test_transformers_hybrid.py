@@ -1,0 +1,124 @@
+"""Transformers and hybrids of the `transformers` library: its logits, and its values on the way."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from hsvit_keras.checkpoints.tensors import Tensors
+from hsvit_keras.checkpoints.transformers import mobilevit, vit
+from tests import reference
+from tests.checkpoints.test_equality import Normalized, channels_first, check, of_pixels, same
+from tests.models.counting import trainable
+from tests.models.running import outputs
+from tests.parameters import slow_but
+
+
+# Of a fixture: the module that imports it; their module -> our layer, and what brings its output into their
+# layout.
+def of_vit(family):
+    layer = f"{family}.encoder.layer.0"
+    return {
+        f"{family}.embeddings": ("position_embedding", same),
+        f"{layer}.layernorm_before": ("block0_norm", same),
+        f"{layer}.attention": ("block0_attention_output", same),
+        f"{layer}.intermediate.dense": ("block0_mlp_hidden", same),
+        layer: ("block0_mlp_add", same),
+        f"{family}.encoder.layer.1": ("block1_mlp_add", same),
+        f"{family}.layernorm": ("block1_mlp_add", Normalized(f"{family}.layernorm", 1e-12)),
+    }
+
+
+MOBILEVIT = {
+    "conv_stem": ("stem_conv_silu", channels_first),
+    "encoder.layer.0": ("stage0_residual0_project_norm", channels_first),
+    "encoder.layer.1": ("stage1_residual2_add", channels_first),
+    "encoder.layer.2.downsampling_layer": ("stage2_residual0_project_norm", channels_first),
+    "encoder.layer.2.conv_1x1": ("stage2_input_conv", channels_first),
+    "encoder.layer.2.transformer": ("stage2_block1_mlp_add", of_pixels),
+    "encoder.layer.2.layernorm": ("stage2_norm", of_pixels),
+    "encoder.layer.2.conv_projection": ("stage2_output_conv_silu", channels_first),
+    "encoder.layer.2": ("stage2_fusion_conv_silu", channels_first),
+    "encoder.layer.3": ("stage3_fusion_conv_silu", channels_first),
+    "encoder.layer.4": ("stage4_fusion_conv_silu", channels_first),
+    "conv_1x1_exp": ("last_conv_silu", channels_first),
+}
+FAMILIES = {
+    "hf_vit": (vit, of_vit("vit")),
+    "hf_deit": (vit, of_vit("deit")),
+    "hf_deit_teacher": (vit, of_vit("deit")),
+    "hf_mobilevit": (mobilevit, {f"mobilevit.{name}": layer for name, layer in MOBILEVIT.items()}),
+}
+QUICK = ["hf_deit_teacher"]
+
+
+@functools.cache
+def imported(name):
+    """The fixture of this name, the published weights, and our model."""
+    family, _ = FAMILIES[name]
+    fixture = reference.load(name)
+    weights = reference.weights(fixture)
+    _, channels, height, width = fixture["input_shape"]
+    config = {**family.DEFAULTS, **fixture["config"]}
+    assert set(config["architectures"]) <= set(family.CLASSES)
+    model = family.build(config, (height, width, channels), num_classes=len(config["id2label"]))
+    load(family, model, weights)
+    return fixture, weights, model
+
+
+def load(family, model, weights):
+    tensors = Tensors(weights)
+    family.load(model, tensors)
+    tensors.finish()
+
+
+@pytest.mark.parametrize("name", slow_but(QUICK, FAMILIES))
+def test_answers_and_values_on_the_way(name):
+    fixture, weights, model = imported(name)
+    check(model, fixture, weights, FAMILIES[name][1])
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parameter_count(name):
+    fixture, _, model = imported(name)
+    assert sum(int(np.prod(weight.shape)) for weight in model.trainable_weights) == fixture["num_params"]
+
+
+# ---- the sizes that HSViT compares with ----------------------------------------------------------
+ROWS = {row["model"]: row for row in reference.load("param_counts_hf")["rows"]}
+MODELS = {"vit_base": "ViT-B", "mobilevit_xs": "MobileViT-XS", "mobilevit_s": "MobileViT-S"}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", MODELS)
+def test_parameters_of_table_3(name):
+    row = ROWS[MODELS[name]]
+    parameters = trainable(name, input_shape=(64, 64, 3), num_classes=200)
+    assert parameters == trainable(name) == row["tiny_imagenet"]["trainable"]
+    assert round(parameters / 1e6, 1) == row["printed_millions"]
+
+
+# ---- configs --------------------------------------------------------------------------------------
+@pytest.mark.once
+def test_a_config_that_omits_all_is_the_librarys_default():
+    model = vit.build({**vit.DEFAULTS, "architectures": ["ViTForImageClassification"]}, None, num_classes=3)
+    assert model.input_shape == (None, 224, 224, 3)
+    assert (model.hidden_dim, model.depth, model.layer_norm_epsilon) == (768, 12, 1e-12)
+
+
+@pytest.mark.once
+def test_another_activation_is_named():
+    config = {**vit.DEFAULTS, "architectures": ["ViTForImageClassification"], "hidden_act": "relu"}
+    with pytest.raises(
+        ValueError, match=r"hidden_act of config\.json has to be 'gelu'; .* hidden_act='relu'"
+    ):
+        vit.build(config, None, num_classes=3)
+
+
+def test_a_pooler_is_not_read():
+    fixture, weights, model = imported("hf_vit")
+    expected = outputs(model, reference.images(fixture))
+    pooler = {"vit.pooler.dense.weight": np.ones((14, 14)), "vit.pooler.dense.bias": np.ones(14)}
+    load(vit, model, weights | pooler)
+    np.testing.assert_array_equal(outputs(model, reference.images(fixture)), expected)
