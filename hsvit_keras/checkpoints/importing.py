@@ -7,6 +7,7 @@ from hsvit_keras.checkpoints import (
     cvt,
     deit,
     dhvt,
+    efficientformer,
     fnet2d,
     hsvit,
     hvt,
@@ -15,6 +16,7 @@ from hsvit_keras.checkpoints import (
     mobilevit,
     pit,
     pooling_xformer,
+    swiftformer,
     vision_xformer,
 )
 from hsvit_keras.checkpoints.reading import read_state_dict
@@ -26,6 +28,7 @@ _MODULES = (
     cvt,
     deit,
     dhvt,
+    efficientformer,
     fnet2d,
     hsvit,
     hvt,
@@ -34,6 +37,7 @@ _MODULES = (
     mobilevit,
     pit,
     pooling_xformer,
+    swiftformer,
     vision_xformer,
 )
 _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}

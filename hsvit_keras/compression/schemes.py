@@ -61,7 +61,10 @@ class Scheme:
         check_observer(self.percent, self.momentum)
 
 
-_ATTENTION = (ours.SoftmaxAttention, ours.LinformerAttention, ours.PerformerAttention, ours.NystromAttention)
+_ATTENTION = (
+    ours.GridAttention, ours.LinformerAttention, ours.NystromAttention, ours.PerformerAttention,
+    ours.SoftmaxAttention,
+)  # fmt: skip
 
 SCHEMES = {
     # Convolutions, projections and residual adds compute with 8 bits. Normalization, GELU and the core of
@@ -94,6 +97,7 @@ SCHEMES = {
             keras.activations.sigmoid,
             keras.activations.silu,  # as a product with the sigmoid
             keras.activations.tanh,
+            ours.LayerScale,
             layers.AveragePooling1D,
             layers.AveragePooling2D,
             layers.BatchNormalization,
@@ -136,6 +140,7 @@ SCHEMES = {
         # stay float is said.
         floating=(
             *_ATTENTION,
+            ours.AdditiveAttention,
             ours.ChannelNormalization,
             ours.FourierMixing,
             ours.GroupLayerNormalization,

@@ -1,12 +1,15 @@
 """Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
 
+from hsvit_keras.layers.additive_attention import AdditiveAttention
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.fourier_mixing import FourierMixing
+from hsvit_keras.layers.grid_attention import GridAttention
 from hsvit_keras.layers.group_dropout import GroupDropout
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
 from hsvit_keras.layers.join_tokens import JoinTokens
+from hsvit_keras.layers.layer_scale import LayerScale
 from hsvit_keras.layers.linformer_attention import LinformerAttention
 from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.layers.nearest_upsampling import NearestUpsampling
@@ -22,14 +25,17 @@ from hsvit_keras.layers.tile_tokens import TileTokens
 from hsvit_keras.layers.token_range import TokenRange
 
 __all__ = [
+    "AdditiveAttention",
     "ChannelNormalization",
     "ClassToken",
     "FirstToken",
     "FoldPatches",
     "FourierMixing",
+    "GridAttention",
     "GroupDropout",
     "GroupLayerNormalization",
     "JoinTokens",
+    "LayerScale",
     "LinformerAttention",
     "ModelDescription",
     "NearestUpsampling",

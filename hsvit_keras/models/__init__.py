@@ -4,6 +4,7 @@ from hsvit_keras.models.cct import CompactTransformer
 from hsvit_keras.models.cvt import ConvolutionalTransformer
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.dhvt import DHVT
+from hsvit_keras.models.efficientformer import EfficientFormer
 from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
 from hsvit_keras.models.hvt import HVT
@@ -13,6 +14,7 @@ from hsvit_keras.models.mobilevit import MobileViT
 from hsvit_keras.models.pit import PoolingTransformer
 from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
+from hsvit_keras.models.swiftformer import SwiftFormer
 from hsvit_keras.models.unet import UNet
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
@@ -21,6 +23,7 @@ __all__ = [
     "HVT",
     "CompactTransformer",
     "ConvolutionalTransformer",
+    "EfficientFormer",
     "FNet2D",
     "HSViT",
     "LeViT",
@@ -28,6 +31,7 @@ __all__ = [
     "MobileViT",
     "PoolingTransformer",
     "PoolingXFormer",
+    "SwiftFormer",
     "UNet",
     "VisionTransformer",
     "VisionXFormer",

@@ -15,6 +15,7 @@ from hsvit_keras.layers import (
     FirstToken,
     FourierMixing,
     JoinTokens,
+    LayerScale,
     LinformerAttention,
     NystromAttention,
     PerformerAttention,
@@ -235,6 +236,27 @@ def batch_norm(maps, name, activation=None):
     return layers.Activation(activation, name=f"{name}_{activation}")(maps) if activation else maps
 
 
+def two_convolutions(image, filters):
+    """The stem of EfficientFormer and SwiftFormer: two convolutions of stride 2, half the filters first."""
+    maps = image
+    for i, width in enumerate((filters // 2, filters)):
+        maps = convolution(maps, width, 3, 2, True, f"stem_conv{i}")
+        maps = batch_norm(maps, f"stem_conv{i}", "relu")
+    return maps
+
+
+def downsampling(maps, filters, name):
+    """The convolution of stride 2 between their stages."""
+    return batch_norm(convolution(maps, filters, 3, 2, True, name), name)
+
+
+def scaled_residual(inputs, branch, initial_value, name):
+    """`inputs + scale * branch` with a learned scale of each channel; without it if there is no value."""
+    if initial_value is not None:
+        branch = LayerScale(initial_value, name=f"{name}_scale")(branch)
+    return layers.Add(name=f"{name}_add")([inputs, branch])
+
+
 def max_pooling(maps, pool_size, stride, name):
     """Max pooling with symmetric zero padding, for maps without negative values."""
     maps, padding = _padded(maps, pool_size, stride, name)
@@ -333,7 +355,7 @@ def pooled_class_tokens(tokens, norm, distilled=False):
     return features
 
 
-def classifier(num_classes):
+def classifier(num_classes, two_heads=False):
     """A classification head: a Dense layer on the pooled features.
 
     With a distillation token there are two, and the logits are their mean; each one's logits are the
@@ -341,6 +363,7 @@ def classifier(num_classes):
 
     Args:
         num_classes: int.
+        two_heads: bool, whether both heads read the pooled features, without a distillation token.
 
     Returns:
         Function from a dict of features to logits `(batch, num_classes)`.
@@ -348,9 +371,10 @@ def classifier(num_classes):
 
     def head(features):
         logits = layers.Dense(num_classes, name="head")(features["pooled"])
-        if "pooled_distillation" not in features:
+        second = features["pooled"] if two_heads else features.get("pooled_distillation")
+        if second is None:
             return logits
-        distilled = layers.Dense(num_classes, name="head_distillation")(features["pooled_distillation"])
+        distilled = layers.Dense(num_classes, name="head_distillation")(second)
         return layers.Average(name="mean_answer")([logits, distilled])
 
     return head

@@ -20,6 +20,7 @@ from hsvit_keras.artifacts import comparison, tflite_conversion
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.quantized_layers import RoundedKernel
+from hsvit_keras.layers import LayerScale
 from hsvit_keras.tasks import TASKS
 from hsvit_runtime.litert import tflite_file
 from hsvit_runtime.presets import PRESETS
@@ -117,11 +118,13 @@ def test_weights_of_8_bits_are_smaller(name):
 
 @each_family
 def test_integer_kernels_are_those_that_the_scheme_rounds(name):
-    """And those of averages, which become depthwise convolutions."""
+    """And those of averages, and of what scales channels: they become depthwise convolutions."""
     layers = family(name).quantized.layers
     sizes = [int(np.prod(layer.kernel.shape)) for layer in layers if isinstance(layer, RoundedKernel)]
     averages = [layer for layer in layers if isinstance(layer, keras.layers.AveragePooling1D)]
     sizes += [layer.pool_size[0] * layer.output.shape[-1] for layer in averages]
+    scales = [layer for layer in layers if isinstance(layer, keras.layers.BatchNormalization | LayerScale)]
+    sizes += [layer.output.shape[-1] for layer in scales]
     assert kernels_of(family(name).content("int8"))["int8"] == sorted(sizes)
 
 

@@ -32,6 +32,10 @@ def maps(side, class_tokens=0):
     return lambda tokens: channels_first(tokens[:, class_tokens:].reshape(len(tokens), side, side, -1))
 
 
+def as_tokens(maps):
+    return maps.reshape(len(maps), -1, maps.shape[-1])
+
+
 def of_pixels(tokens):
     """Tokens `(batch, patches, pixels, dim)`; the authors' pixels are beside the batch."""
     batch, patches, pixels, dim = tokens.shape
@@ -137,6 +141,28 @@ FAMILIES = {
         "layer_5": ("stage4_fusion_conv_silu", channels_first),
         "conv_1x1_exp": ("last_conv_silu", channels_first),
     },
+    "swiftformer": {
+        "patch_embed": ("stem_conv1_relu", channels_first),
+        "network.0.0": ("stage0_block0_add", channels_first),
+        "network.0.1.local_representation": ("stage0_block1_local_add", channels_first),
+        "network.0.1.attn": ("stage0_block1_attention_output", as_tokens),
+        "network.0": ("stage0_block1_mlp_add", channels_first),
+        "network.1": ("stage1_conv_norm", channels_first),
+        "network.2": ("stage1_block0_mlp_add", channels_first),
+        "network.4": ("stage2_block1_mlp_add", channels_first),
+        "network.6": ("stage3_block0_mlp_add", channels_first),
+        "norm": ("head_norm", channels_first),
+    },
+    "efficientformer": {
+        "patch_embed": ("stem_conv1_relu", channels_first),
+        "network.0": ("stage0_block0_mlp_add", channels_first),
+        "network.1": ("stage1_conv_norm", channels_first),
+        "network.4": ("stage2_block1_mlp_add", channels_first),
+        "network.6.0": ("stage3_block0_mlp_add", channels_first),
+        "network.6.2.token_mixer": ("stage3_block1_attention_output", same),
+        "network.6.2": ("stage3_block1_mlp_add", same),
+        "norm": ("head_norm", same),
+    },
     "cv[tpn]": {f"layers.{i}": (f"stage{i}_maps", channels_first) for i in range(3)},
 }
 FIXTURES = sorted(
@@ -164,7 +190,7 @@ def imported(name):
 
 @pytest.mark.once
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 51
+    assert len(FIXTURES) == 53
 
 
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
@@ -199,8 +225,8 @@ def check(model, fixture, weights, modules):
     for checkpoint, layout, value in zip(fixture["checkpoints"], layouts, values, strict=True):
         value = layout(value, weights) if isinstance(layout, Normalized) else layout(value)
         assert list(value.shape) == checkpoint["shape"]
-        is_fnet = fixture["name"].endswith("fnet")  # its values are sums over an image
-        atol = 1e-5 * checkpoint["std"] if is_fnet else 3e-6
+        are_sums = fixture["name"].endswith(("fnet", "swiftformer"))  # over an image
+        atol = 1e-5 * checkpoint["std"] if are_sums else 3e-6
         np.testing.assert_allclose(value.ravel()[:8], checkpoint["first"], rtol=1e-5, atol=atol)
         np.testing.assert_allclose(value.mean(), checkpoint["mean"], rtol=1e-5, atol=atol / 3)
         np.testing.assert_allclose(value.std(), checkpoint["std"], rtol=1e-5)

@@ -5,10 +5,11 @@ import functools
 import numpy as np
 import pytest
 
+import hsvit_keras
 from hsvit_keras.checkpoints.tensors import Tensors
-from hsvit_keras.checkpoints.transformers import mobilevit, vit
+from hsvit_keras.checkpoints.transformers import efficientformer, mobilevit, swiftformer, vit
 from tests import reference
-from tests.checkpoints.test_equality import Normalized, channels_first, check, of_pixels, same
+from tests.checkpoints.test_equality import Normalized, as_tokens, channels_first, check, of_pixels, same
 from tests.models.counting import trainable
 from tests.models.running import outputs
 from tests.parameters import slow_but
@@ -43,11 +44,49 @@ MOBILEVIT = {
     "encoder.layer.4": ("stage4_fusion_conv_silu", channels_first),
     "conv_1x1_exp": ("last_conv_silu", channels_first),
 }
+SWIFTFORMER = {
+    "patch_embed": ("stem_conv1_relu", channels_first),
+    "encoder.network.0.blocks.0": ("stage0_block0_add", channels_first),
+    "encoder.network.0.blocks.1.local_representation": ("stage0_block1_local_add", channels_first),
+    "encoder.network.0.blocks.1.attn": ("stage0_block1_attention_output", as_tokens),
+    "encoder.network.0": ("stage0_block1_mlp_add", channels_first),
+    "encoder.network.1": ("stage1_conv_norm", channels_first),
+    "encoder.network.2": ("stage1_block0_mlp_add", channels_first),
+    "encoder.network.3": ("stage2_conv_norm", channels_first),
+    "encoder.network.4": ("stage2_block1_mlp_add", channels_first),
+    "encoder.network.5": ("stage3_conv_norm", channels_first),
+    "encoder.network.6": ("stage3_block0_mlp_add", channels_first),
+}
+EFFICIENTFORMER = {
+    "patch_embed": ("stem_conv1_relu", channels_first),
+    "encoder.intermediate_stages.0": ("stage0_block0_mlp_add", channels_first),
+    "encoder.intermediate_stages.1": ("stage1_conv_norm", channels_first),
+    "encoder.intermediate_stages.2": ("stage1_block1_mlp_add", channels_first),
+    "encoder.intermediate_stages.3": ("stage2_conv_norm", channels_first),
+    "encoder.intermediate_stages.4": ("stage2_block0_mlp_add", channels_first),
+    "encoder.intermediate_stages.5": ("stage3_conv_norm", channels_first),
+    "encoder.last_stage.meta4D_layers": ("stage3_block0_mlp_add", channels_first),
+    "encoder.last_stage.meta3D_layers.blocks.0.token_mixer": ("stage3_block1_attention_output", same),
+    "encoder.last_stage.meta3D_layers.blocks.0": ("stage3_block1_mlp_add", same),
+    "layernorm": ("head_norm", same),
+}
+
+
+def inside(name, modules):
+    """The modules of the class's inner model, whose names start with that of its family."""
+    return {f"{name}.{module}": layer for module, layer in modules.items()}
+
+
 FAMILIES = {
     "hf_vit": (vit, of_vit("vit")),
     "hf_deit": (vit, of_vit("deit")),
     "hf_deit_teacher": (vit, of_vit("deit")),
-    "hf_mobilevit": (mobilevit, {f"mobilevit.{name}": layer for name, layer in MOBILEVIT.items()}),
+    "hf_mobilevit": (mobilevit, inside("mobilevit", MOBILEVIT)),
+    "hf_swiftformer": (
+        swiftformer,
+        {**inside("swiftformer", SWIFTFORMER), "norm": ("head_norm", channels_first)},
+    ),
+    "hf_efficientformer": (efficientformer, inside("efficientformer", EFFICIENTFORMER)),
 }
 QUICK = ["hf_deit_teacher"]
 
@@ -86,8 +125,29 @@ def test_parameter_count(name):
 
 
 # ---- the sizes that HSViT compares with ----------------------------------------------------------
+OTHER_FORM = {"swiftformer": {"weighted_queries": False}}
+
+
+def from_torch_in_form(fixture, **changes):
+    """The model of a fixture of authors with other arguments and their weights."""
+    _, channels, height, width = fixture["input_shape"]
+    weights, shape = reference.weights(fixture), (height, width, channels)
+    model = hsvit_keras.from_torch(fixture["name"], fixture["config"], weights, input_shape=shape)
+    other = type(model).from_config({**model.get_config(), **changes})
+    other.set_weights(model.get_weights())
+    return other
+
+
 ROWS = {row["model"]: row for row in reference.load("param_counts_hf")["rows"]}
-MODELS = {"vit_base": "ViT-B", "mobilevit_xs": "MobileViT-XS", "mobilevit_s": "MobileViT-S"}
+MODELS = {
+    "vit_base": "ViT-B",
+    "mobilevit_xs": "MobileViT-XS",
+    "mobilevit_s": "MobileViT-S",
+    "swiftformer_xs": "SwiftFormer-XS",
+    "swiftformer_s": "SwiftFormer-S",
+    "efficientformer_l1": "EfficientFormer-L1",
+    "efficientformer_l3": "EfficientFormer-L3",
+}
 
 
 @pytest.mark.once
@@ -97,6 +157,16 @@ def test_parameters_of_table_3(name):
     parameters = trainable(name, input_shape=(64, 64, 3), num_classes=200)
     assert parameters == trainable(name) == row["tiny_imagenet"]["trainable"]
     assert round(parameters / 1e6, 1) == row["printed_millions"]
+
+
+@pytest.mark.parametrize("name", ["swiftformer"])
+def test_authors_weights_in_the_librarys_form(name):
+    """Other numbers with the same weights, as the fixture has them too."""
+    fixture = reference.load(name)
+    model = from_torch_in_form(fixture, **OTHER_FORM[name])
+    expected = fixture["output_variants"]["huggingface_transformers"]
+    found = outputs(model, reference.images(fixture))
+    assert np.abs(found - expected).max() <= fixture["suggested_atol"]
 
 
 # ---- configs --------------------------------------------------------------------------------------

@@ -21,6 +21,10 @@ SIZES = {
     "CompactTransformer": XFORMER,
     "ConvolutionalTransformer": {"hidden_dims": (8, 8, 8), "num_heads": (2, 2, 2), "head_dim": 4},
     "DHVT": TOKENS,
+    "EfficientFormer": {
+        "filters": (8, 8), "depths": (1, 2), "transformer_depth": 1, "num_heads": 2, "key_dim": 4,
+        "value_ratio": 2, "mlp_ratio": 2, "layer_scale": 0.5,
+    },
     "FNet2D": {"hidden_dim": 8, "depth": 2},
     "HSViT": {"attention_groups": 4, "hidden_dim": 16, "num_heads": 4, "depth": 2},
     "HVT": {**TOKENS, "patch_size": 2, "depth": 4},
@@ -36,6 +40,7 @@ SIZES = {
         "head_dims": (4, 4, 4),
     },
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
+    "SwiftFormer": {"filters": (8, 8), "depths": (2, 1), "mlp_ratio": 2, "layer_scale": 0.5},
     "UNet": {},
     "VisionTransformer": {**TOKENS, "patch_size": 4, "layer_norm_epsilon": 1e-6},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},

@@ -41,6 +41,11 @@ FEATURES = {
         "map": ("block1_mlp_add", (2, 2, 16)),
         **POOLED,
     },
+    "efficientformer_l1": {
+        "stage0": ("stage0_block0_mlp_add", (4, 4, 8)),
+        "stage1": ("stage1_block1_mlp_add", (2, 2, 16)),
+        "pooled": ("mean_token", (16,)),
+    },
     "fnet2d": {"map": ("block1_add", (16, 16, 8)), "pooled": ("mean_map", (8,))},
     "hsvit_c3a4": {
         "stage0": ("stage0_pool", (8, 8, 8)),
@@ -92,6 +97,11 @@ FEATURES = {
         "stage0": ("stage0_block0_mlp_add", (16, 16, 16)),
         "stage1": ("stage1_block0_mlp_add", (8, 8, 32)),
         "pooled": ("head_norm", (32,)),
+    },
+    "swiftformer_s": {
+        "stage0": ("stage0_block1_mlp_add", (4, 4, 8)),
+        "stage1": ("stage1_block0_mlp_add", (2, 2, 16)),
+        "pooled": ("mean_map", (16,)),
     },
     "unet_tiny": {
         "stage0": ("stage0_conv1_relu", (16, 16, 8)),
