@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hsvit_keras.checkpoints import (
     cct,
     cvt,
+    cvt_microsoft,
     deit,
     dhvt,
     efficientformer,
@@ -26,6 +27,7 @@ from hsvit_runtime.errors import InputError
 _MODULES = (
     cct,
     cvt,
+    cvt_microsoft,
     deit,
     dhvt,
     efficientformer,

@@ -17,6 +17,7 @@ from hsvit_keras.layers.nystrom_attention import NystromAttention
 from hsvit_keras.layers.patch_pixels import FoldPatches, UnfoldPatches
 from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
+from hsvit_keras.layers.quick_gelu import quick_gelu
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
 from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.shift import Shift
@@ -49,4 +50,5 @@ __all__ = [
     "TileTokens",
     "TokenRange",
     "UnfoldPatches",
+    "quick_gelu",
 ]

@@ -2,6 +2,7 @@
 
 from hsvit_keras.models.cct import CompactTransformer
 from hsvit_keras.models.cvt import ConvolutionalTransformer
+from hsvit_keras.models.cvt_microsoft import ConvolutionalVisionTransformer
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.dhvt import DHVT
 from hsvit_keras.models.efficientformer import EfficientFormer
@@ -23,6 +24,7 @@ __all__ = [
     "HVT",
     "CompactTransformer",
     "ConvolutionalTransformer",
+    "ConvolutionalVisionTransformer",
     "EfficientFormer",
     "FNet2D",
     "HSViT",

@@ -23,6 +23,7 @@ from hsvit_keras.layers import (
     RotaryEmbedding,
     SoftmaxAttention,
     TokenRange,
+    quick_gelu,
 )
 from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
@@ -179,7 +180,8 @@ def feed_forward(tokens, mlp_dim, dropout_rate, name, activation="gelu"):
 
     The second gives back the width of the tokens.
     """
-    hidden = layers.Activation(activation, name=f"{name}_{activation}")(
+    function = quick_gelu if activation == "quick_gelu" else activation  # Keras has no such name
+    hidden = layers.Activation(function, name=f"{name}_{activation}")(
         layers.Dense(mlp_dim, name=f"{name}_hidden")(tokens)
     )
     hidden = layers.Dropout(dropout_rate, name=f"{name}_hidden_dropout")(hidden)

@@ -28,8 +28,8 @@ class ConvolutionalVisionTransformer(ImageModel):
 
     | model    | input       | classes | parameters | MACs    |
     | -------- | ----------- | ------- | ---------- | ------- |
-    | `cvt_13` | 64 x 64 x 3 | 200     | 19,683,144 | MACS13 |
-    | `cvt_21` | 64 x 64 x 3 | 200     | 31,308,360 | MACS21 |
+    | `cvt_13` | 64 x 64 x 3 | 200     | 19,683,144 | 486.9 M |
+    | `cvt_21` | 64 x 64 x 3 | 200     | 31,308,360 | 802.1 M |
 
     Trainable parameters, of which the convolution of the last block's queries acts on the map of `stage2`
     alone; multiply-adds are those of the mobile artifact.
@@ -91,11 +91,11 @@ class ConvolutionalVisionTransformer(ImageModel):
             maps, features = image, {}
             for i, (dim, depth) in enumerate(zip(hidden_dims, depths, strict=True)):
                 maps = layers.ZeroPadding2D(embedding_paddings[i], name=f"stage{i}_conv_pad")(maps)
-                maps = layers.Conv2D(
-                    dim, embedding_kernels[i], embedding_strides[i], name=f"stage{i}_conv"
-                )(maps)
+                maps = layers.Conv2D(dim, embedding_kernels[i], embedding_strides[i], name=f"stage{i}_conv")(
+                    maps
+                )
                 grid = maps.shape[1:3]
-                tokens = norm(f"stage{i}_norm")(blocks.flatten(maps, f"stage{i}_tokens"))
+                tokens = norm(f"stage{i}_norm")(blocks.flatten(maps, f"stage{i}_patch_tokens"))
                 class_tokens = int(i == len(hidden_dims) - 1)
                 if class_tokens:
                     tokens = ClassToken(name="class_token")(tokens)
@@ -115,9 +115,7 @@ class ConvolutionalVisionTransformer(ImageModel):
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
-def _convolutional_attention(
-    tokens, name, grid, class_tokens, num_heads, kernel_size, key_stride, qkv_bias
-):
+def _convolutional_attention(tokens, name, grid, class_tokens, num_heads, kernel_size, key_stride, qkv_bias):
     """Attention whose projections see the map around each token: section 3.2. Class tokens see none."""
     dim = tokens.shape[-1]
     maps = blocks.map_of_tokens(tokens, class_tokens, grid, f"{name}_map")

@@ -44,6 +44,10 @@ LIMITS = {
 }
 
 
+# What artifacts leave out: CvT's last queries, but for that of the class token.
+UNREAD = ("stage1_block1_attention_query_conv",)
+
+
 class Family:
     """A family's small models and their files, each made when a test first asks for it."""
 
@@ -120,7 +124,8 @@ def test_weights_of_8_bits_are_smaller(name):
 def test_integer_kernels_are_those_that_the_scheme_rounds(name):
     """And those of averages, and of what scales channels: they become depthwise convolutions."""
     layers = family(name).quantized.layers
-    sizes = [int(np.prod(layer.kernel.shape)) for layer in layers if isinstance(layer, RoundedKernel)]
+    kernels = [layer for layer in layers if isinstance(layer, RoundedKernel) and layer.name not in UNREAD]
+    sizes = [int(np.prod(layer.kernel.shape)) for layer in kernels]
     averages = [layer for layer in layers if isinstance(layer, keras.layers.AveragePooling1D)]
     sizes += [layer.pool_size[0] * layer.output.shape[-1] for layer in averages]
     scales = [layer for layer in layers if isinstance(layer, keras.layers.BatchNormalization | LayerScale)]

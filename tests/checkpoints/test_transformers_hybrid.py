@@ -7,9 +7,17 @@ import pytest
 
 import hsvit_keras
 from hsvit_keras.checkpoints.tensors import Tensors
-from hsvit_keras.checkpoints.transformers import efficientformer, mobilevit, swiftformer, vit
+from hsvit_keras.checkpoints.transformers import cvt, efficientformer, mobilevit, swiftformer, vit
 from tests import reference
-from tests.checkpoints.test_equality import Normalized, as_tokens, channels_first, check, of_pixels, same
+from tests.checkpoints.test_equality import (
+    Normalized,
+    as_tokens,
+    channels_first,
+    check,
+    maps,
+    of_pixels,
+    same,
+)
 from tests.models.counting import trainable
 from tests.models.running import outputs
 from tests.parameters import slow_but
@@ -72,6 +80,22 @@ EFFICIENTFORMER = {
 }
 
 
+STAGE, ATTENTION = "encoder.stages", "layers.0.attention"
+PROJECTION = f"{STAGE}.0.{ATTENTION}.attention.convolution_projection"
+CVT = {
+    f"{STAGE}.0.embedding": ("stage0_norm", maps(12, 16)),
+    f"{PROJECTION}_query": ("stage0_block0_attention_query_tokens", same),
+    f"{PROJECTION}_key": ("stage0_block0_attention_key_tokens", same),
+    f"{STAGE}.0.{ATTENTION}": ("stage0_block0_attention_output", same),
+    f"{STAGE}.0.layers.0": ("stage0_block0_mlp_add", same),
+    f"{STAGE}.0": ("stage0_block0_mlp_add", maps(12, 16)),
+    f"{STAGE}.1": ("stage1_block1_mlp_add", maps(6, 8)),
+    f"{STAGE}.2.embedding": ("stage2_norm", maps(3, 4)),
+    f"{STAGE}.2.layers.0": ("stage2_block0_mlp_add", same),
+    f"{STAGE}.2": ("stage2_block2_mlp_add", maps(3, 4, class_tokens=1)),
+}
+
+
 def inside(name, modules):
     """The modules of the class's inner model, whose names start with that of its family."""
     return {f"{name}.{module}": layer for module, layer in modules.items()}
@@ -86,8 +110,11 @@ FAMILIES = {
         swiftformer,
         {**inside("swiftformer", SWIFTFORMER), "norm": ("head_norm", channels_first)},
     ),
+    "hf_cvt": (cvt, {**inside("cvt", CVT), "layernorm": ("head_norm", lambda token: token[:, None])}),
     "hf_efficientformer": (efficientformer, inside("efficientformer", EFFICIENTFORMER)),
 }
+# Tokens of little variance are normalized in hf_cvt: both sides differ from float64 by 1.5e-5.
+ATOL = {"hf_cvt": 3e-5}
 QUICK = ["hf_deit_teacher"]
 
 
@@ -114,7 +141,7 @@ def load(family, model, weights):
 @pytest.mark.parametrize("name", slow_but(QUICK, FAMILIES))
 def test_answers_and_values_on_the_way(name):
     fixture, weights, model = imported(name)
-    check(model, fixture, weights, FAMILIES[name][1])
+    check(model, fixture, weights, FAMILIES[name][1], ATOL.get(name, 3e-6))
 
 
 @pytest.mark.once
@@ -125,7 +152,7 @@ def test_parameter_count(name):
 
 
 # ---- the sizes that HSViT compares with ----------------------------------------------------------
-OTHER_FORM = {"swiftformer": {"weighted_queries": False}}
+OTHER_FORM = {"swiftformer": {"weighted_queries": False}, "cvt_microsoft": {"activation": "gelu"}}
 
 
 def from_torch_in_form(fixture, **changes):
@@ -140,6 +167,8 @@ def from_torch_in_form(fixture, **changes):
 
 ROWS = {row["model"]: row for row in reference.load("param_counts_hf")["rows"]}
 MODELS = {
+    "cvt_13": "CvT-13",
+    "cvt_21": "CvT-21",
     "vit_base": "ViT-B",
     "mobilevit_xs": "MobileViT-XS",
     "mobilevit_s": "MobileViT-S",
@@ -159,7 +188,7 @@ def test_parameters_of_table_3(name):
     assert round(parameters / 1e6, 1) == row["printed_millions"]
 
 
-@pytest.mark.parametrize("name", ["swiftformer"])
+@pytest.mark.parametrize("name", OTHER_FORM)
 def test_authors_weights_in_the_librarys_form(name):
     """Other numbers with the same weights, as the fixture has them too."""
     fixture = reference.load(name)

@@ -20,6 +20,10 @@ XFORMER = {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depth": 2}
 SIZES = {
     "CompactTransformer": XFORMER,
     "ConvolutionalTransformer": {"hidden_dims": (8, 8, 8), "num_heads": (2, 2, 2), "head_dim": 4},
+    "ConvolutionalVisionTransformer": {
+        "hidden_dims": (8, 16), "depths": (1, 2), "num_heads": (1, 2), "mlp_ratios": (2, 2),
+        "embedding_kernels": (4, 3), "embedding_strides": (4, 2), "embedding_paddings": (2, 1),
+    },
     "DHVT": TOKENS,
     "EfficientFormer": {
         "filters": (8, 8), "depths": (1, 2), "transformer_depth": 1, "num_heads": 2, "key_dim": 4,

@@ -17,6 +17,10 @@ from tests.models.small import MODELS, each_kind, small_model
 NAMES = list(each_kind())
 WITHOUT_INFLUENCE = (
     "key/bias",  # softmax cancels it
+    # of CvT: the class token alone is read of the last block's queries
+    "stage1_block1_attention_query_conv/kernel",
+    "stage1_block1_attention_query_conv_norm/gamma",
+    "stage1_block1_attention_query_conv_norm/beta",
     "attention/score",  # of SwiftFormer, whose class in transformers does not read it
 )
 

@@ -31,6 +31,11 @@ FEATURES = {
         "stage2": ("stage2_block1_mlp_add", (16, 16, 8)),
         "pooled": ("mean_map", (8,)),
     },
+    "cvt_21": {
+        "stage0": ("stage0_block0_mlp_add", (5, 5, 8)),
+        "stage1": ("stage1_block1_mlp_add", (3, 3, 16)),
+        "pooled": ("head_norm", (16,)),
+    },
     "deit_base": {"map": ("block1_mlp_add", (4, 4, 16)), **POOLED},
     "deit_base_distilled": {"map": ("block1_mlp_add", (4, 4, 16)), **DISTILLED},
     "dhvt_s_domainnet": {

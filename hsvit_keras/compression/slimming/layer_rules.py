@@ -34,6 +34,7 @@ from hsvit_keras.layers import (
     RotaryEmbedding,
     SoftmaxAttention,
     TokenRange,
+    quick_gelu,
 )
 
 ATTENTION = (GridAttention, LinformerAttention, NystromAttention, PerformerAttention, SoftmaxAttention)
@@ -47,7 +48,7 @@ _ELEMENTWISE_ACTIVATIONS = (
     activations.linear, activations.log_sigmoid, activations.mish, activations.relu, activations.relu6,
     activations.selu, activations.sigmoid, activations.silu, activations.soft_shrink, activations.softplus,
     activations.softsign, activations.sparse_plus, activations.sparse_sigmoid, activations.squareplus,
-    activations.tanh, activations.tanh_shrink, activations.threshold,
+    activations.tanh, activations.tanh_shrink, activations.threshold, quick_gelu,
 )  # fmt: skip
 
 
