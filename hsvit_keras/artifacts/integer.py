@@ -25,7 +25,7 @@ from hsvit_keras.compression.integer_parts import FIXED_RANGES, is_fusible
 from hsvit_keras.compression.quantized_layers import RoundedConstant, RoundedKernel, constant_bounds
 from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES, kind_of
-from hsvit_keras.layers import ClassToken, SequencePooling, Shift, SoftmaxAttention
+from hsvit_keras.layers import ClassToken, LayerScale, SequencePooling, Shift, SoftmaxAttention
 from hsvit_runtime.errors import InputError
 
 _INT8 = SCHEMES["int8"]
@@ -47,7 +47,7 @@ _RECURRENT = (layers.Bidirectional, layers.GRU, layers.LSTM, layers.SimpleRNN)
 # What is a single operation to the converter: a range in front makes it one of integers.
 _ONE_OPERATION = (
     *_AVERAGES, SequencePooling, layers.Activation, layers.Concatenate, layers.Maximum, layers.Minimum,
-    layers.PReLU, layers.ReLU, layers.Softmax, layers.UpSampling2D,
+    layers.PReLU, layers.ReLU, layers.Resizing, layers.Softmax, layers.UpSampling2D,
 )  # fmt: skip
 _KNOWN = (
     *_INT8.integer, *_INT8.integer.values(), *_INT8.between, *_INT8.transparent, *_INT8.floating,
@@ -93,7 +93,7 @@ def is_form(layer):
 
 def _depthwise_form(layer):
     """What scales or averages each channel, between ranges, as a depthwise convolution; None for all else."""
-    if isinstance(layer, layers.BatchNormalization):
+    if isinstance(layer, layers.BatchNormalization | LayerScale):
         return ChannelScaling(*gain_and_offset(layer), name=layer.name)
     if isinstance(layer, layers.Rescaling | layers.Normalization):
         return ChannelScaling(*scale_and_offset(layer), name=layer.name)

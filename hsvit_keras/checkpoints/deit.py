@@ -1,4 +1,7 @@
-"""DeiT checkpoints of https://github.com/facebookresearch/deit, a `VisionTransformer` of timm 0.4.12."""
+"""DeiT checkpoints of https://github.com/facebookresearch/deit, a `VisionTransformer` of timm 0.4.12.
+
+ViT is the same class.
+"""
 
 import numpy as np
 
@@ -6,7 +9,7 @@ from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.checkpoints import timm_blocks
 from hsvit_keras.models import VisionTransformer
 
-ARCHITECTURES = ("deit",)
+ARCHITECTURES = ("deit", "vit_base")
 REQUIRED = ("img_size", "patch_size", "num_classes", "embed_dim", "depth", "num_heads")
 OPTIONAL = ("mlp_ratio", "qkv_bias", "distilled", "norm_eps", "in_chans")
 
@@ -15,13 +18,14 @@ def build(architecture, config, input_shape):
     """The model that the authors' constructor arguments describe.
 
     Args:
-        architecture: str, `"deit"`.
+        architecture: str, `"deit"` or `"vit_base"`.
         config: dict of the arguments of `VisionTransformer`.
-        input_shape: (height, width, channels) in pixels; square of side `img_size` by default.
+        input_shape: (height, width, channels) in pixels; `img_size`, a side or both, by default.
     """
-    side, dim = config["img_size"], config["embed_dim"]
+    size, dim = config["img_size"], config["embed_dim"]
+    height, width = (size, size) if isinstance(size, int) else size
     return VisionTransformer(
-        input_shape=input_shape or (side, side, config.get("in_chans", 3)),
+        input_shape=input_shape or (height, width, config.get("in_chans", 3)),
         num_classes=config["num_classes"],
         patch_size=config["patch_size"],
         hidden_dim=dim,

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from hsvit_keras.checkpoints import (
     cct,
     cvt,
+    cvt_microsoft,
     deit,
     dhvt,
+    efficientformer,
     efficientnet,
     fnet2d,
     hsvit,
@@ -14,9 +16,11 @@ from hsvit_keras.checkpoints import (
     levit,
     mlp_mixer,
     mobilenet_v2,
+    mobilevit,
     pit,
     pooling_xformer,
     resnet,
+    swiftformer,
     vision_xformer,
 )
 from hsvit_keras.checkpoints.reading import read_state_dict
@@ -26,8 +30,10 @@ from hsvit_runtime.errors import InputError
 _MODULES = (
     cct,
     cvt,
+    cvt_microsoft,
     deit,
     dhvt,
+    efficientformer,
     efficientnet,
     fnet2d,
     hsvit,
@@ -35,9 +41,11 @@ _MODULES = (
     levit,
     mlp_mixer,
     mobilenet_v2,
+    mobilevit,
     pit,
     pooling_xformer,
     resnet,
+    swiftformer,
     vision_xformer,
 )
 _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}

@@ -4,6 +4,7 @@ Each function sets the weights of one layer, in Keras' layout. Mismatches are co
 error names them all.
 """
 
+import keras
 import numpy as np
 
 from hsvit_runtime.errors import InputError
@@ -170,3 +171,19 @@ def normalization(layer, tensors, name):
     shape = layer.gamma.shape
     suffixes = ["weight", "bias"] + (["running_mean", "running_var"] if len(layer.weights) == 4 else [])
     layer.set_weights([tensors.take(f"{name}.{suffix}", shape) for suffix in suffixes])
+
+
+def normalized_convolution(model, tensors, layer, convolution_name, normalization_name):
+    """A convolution, depthwise or not, and the batch normalization behind it.
+
+    Args:
+        model: `keras.Model`.
+        tensors: `Tensors`.
+        layer: str, the name of our convolution; that of its normalization ends with `_norm`.
+        convolution_name: str, the authors' module.
+        normalization_name: str, the authors' module.
+    """
+    ours = model.get_layer(layer)
+    reader = depthwise if isinstance(ours, keras.layers.DepthwiseConv2D) else convolution
+    reader(ours, tensors, convolution_name)
+    normalization(model.get_layer(f"{layer}_norm"), tensors, normalization_name)

@@ -1,7 +1,7 @@
 """Folds normalization into kernels.
 
-Batch normalization is folded into the layer before it, the normalization of pixels into the convolution
-after it.
+Batch normalization and layer scales are folded into the layer before them, the normalization of pixels into
+the convolution after it.
 """
 
 import keras
@@ -12,7 +12,7 @@ from hsvit_keras.compression.equality import checked
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.opening import open_blocks
 from hsvit_keras.compression.rewriting import config_of, rewrite
-from hsvit_keras.layers import Shift
+from hsvit_keras.layers import LayerScale, Shift
 
 
 def _scale_outputs(kernel, gain):
@@ -45,7 +45,7 @@ SCALE_KERNEL = {
 
 
 def fold_batch_norm(model, check=True):
-    """Folds batch normalization into the convolution or Dense layer before it.
+    """Folds batch normalization into the convolution or Dense layer before it, and layer scales.
 
     The outputs at inference stay the same. A batch normalization is kept where no such layer comes directly
     before it, where other layers read the output of that layer, too, or where a call says `training=True`.
@@ -63,7 +63,16 @@ def fold_batch_norm(model, check=True):
         InputError: `model` is neither Functional nor Sequential, or has no input shape.
         PassError: the outputs differ.
     """
-    graph = Graph(_with_norms_in_the_graph(model))
+    opened = _with_norms_in_the_graph(model)
+    folded, once = opened, _folded_once(opened)
+    while once is not folded:  # a layer scale comes behind a batch normalization
+        folded, once = once, _folded_once(once)
+    return model if folded is model else checked(model, folded, "fold_batch_norm", check)
+
+
+def _folded_once(model):
+    """The model with what directly follows a kernel folded into it; `model` itself if there is nothing."""
+    graph = Graph(model)
     norm_after = {
         graph.path(graph.producers(norm)[0]): norm for norm in graph.layers if _is_foldable(norm, graph)
     }
@@ -80,7 +89,7 @@ def fold_batch_norm(model, check=True):
     def call(path, layer, *args, **kwargs):
         return args[0] if path in folded else layer(*args, **kwargs)
 
-    return checked(model, rewrite(graph, replace, call), "fold_batch_norm", check)
+    return rewrite(graph, replace, call)
 
 
 def _with_norms_in_the_graph(model):
@@ -98,7 +107,7 @@ def _with_norms_in_the_graph(model):
 
 
 def _is_foldable(norm, graph):
-    if not isinstance(norm, layers.BatchNormalization) or graph.is_training(norm):
+    if not isinstance(norm, layers.BatchNormalization | LayerScale) or graph.is_training(norm):
         return False
     layer, *others = set(graph.producers(norm))
     return (
@@ -109,7 +118,7 @@ def _is_foldable(norm, graph):
         and layer.activation is keras.activations.linear
         and set(graph.consumers(layer)) == {norm}
         and not graph.is_output(layer)
-        and norm.axis in (-1, len(norm.input.shape) - 1)
+        and getattr(norm, "axis", -1) in (-1, len(norm.input.shape) - 1)
         and getattr(layer, "data_format", "channels_last") == "channels_last"
     )
 
@@ -124,7 +133,10 @@ def _folded_weights(layer, norm):
 
 
 def gain_and_offset(norm):
-    """What a `BatchNormalization` computes at inference: a gain and an offset for each channel."""
+    """What a `BatchNormalization` or `LayerScale` computes at inference: a gain and an offset a channel."""
+    if isinstance(norm, LayerScale):
+        gain = np.asarray(norm.gamma)
+        return gain, np.zeros_like(gain)
     gain = 1 / np.sqrt(np.asarray(norm.moving_variance) + norm.epsilon)
     offset = -np.asarray(norm.moving_mean) * gain
     if norm.scale:

@@ -13,6 +13,7 @@ from hsvit_keras.compression.rewriting import rewrite
 from hsvit_keras.layers import (
     ChannelNormalization,
     FirstToken,
+    GridAttention,
     GroupLayerNormalization,
     JoinTokens,
     LinformerAttention,
@@ -108,7 +109,7 @@ def _can_compute_first_tokens(layer, count):
     if isinstance(layer, _MERGING):
         return len({len(tensor.shape) for tensor in layer.input}) == 1
     if isinstance(layer, _QUERYWISE):  # local heads attend within windows of neighbouring queries
-        return not getattr(layer, "local_heads", 0)
+        return not getattr(layer, "local_heads", 0) and not isinstance(layer, GridAttention)
     return isinstance(layer, _TOKENWISE)
 
 

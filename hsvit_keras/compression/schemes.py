@@ -61,7 +61,10 @@ class Scheme:
         check_observer(self.percent, self.momentum)
 
 
-_ATTENTION = (ours.SoftmaxAttention, ours.LinformerAttention, ours.PerformerAttention, ours.NystromAttention)
+_ATTENTION = (
+    ours.GridAttention, ours.LinformerAttention, ours.NystromAttention, ours.PerformerAttention,
+    ours.SoftmaxAttention,
+)  # fmt: skip
 
 SCHEMES = {
     # Convolutions, projections and residual adds compute with 8 bits. Normalization, GELU and the core of
@@ -94,6 +97,7 @@ SCHEMES = {
             keras.activations.sigmoid,
             keras.activations.silu,  # as a product with the sigmoid
             keras.activations.tanh,
+            ours.LayerScale,
             layers.AveragePooling1D,
             layers.AveragePooling2D,
             layers.BatchNormalization,
@@ -106,10 +110,12 @@ SCHEMES = {
             operations.Split,
             ours.EdgePadding2D,
             ours.FirstToken,
+            ours.FoldPatches,
             ours.GroupDropout,
             ours.ModelDescription,
             ours.NearestUpsampling,
             ours.TokenRange,
+            ours.UnfoldPatches,
             keras.activations.linear,
             layers.AlphaDropout,
             layers.Cropping1D,
@@ -135,6 +141,7 @@ SCHEMES = {
         # stay float is said.
         floating=(
             *_ATTENTION,
+            ours.AdditiveAttention,
             ours.ChannelNormalization,
             ours.ForEachSample,
             ours.FourierMixing,
@@ -153,6 +160,7 @@ SCHEMES = {
             layers.PReLU,
             layers.RMSNormalization,
             layers.ReLU,
+            layers.Resizing,
             layers.Softmax,
             layers.UnitNormalization,
         ),

@@ -15,6 +15,7 @@ class SoftmaxAttention(keras.layers.Layer):
     Args:
         num_heads: int, heads of each group; has to divide `dim`.
         dropout_rate: float in [0, 1), dropped share of the attention weights while training.
+        scale: float, factor of the scores; `(dim / num_heads) ** -0.5` by default.
 
     Call arguments:
         query: Tensor of shape `(batch, queries, dim)` or `(batch, queries, groups, dim)`.
@@ -32,9 +33,10 @@ class SoftmaxAttention(keras.layers.Layer):
         - [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2
     """
 
-    def __init__(self, num_heads, dropout_rate=0.0, **kwargs):
+    def __init__(self, num_heads, dropout_rate=0.0, scale=None, **kwargs):
         super().__init__(**kwargs)
         self.num_heads = num_heads
+        self.scale = scale
         self.dropout_rate = dropout_rate
         self.dropout = keras.layers.Dropout(dropout_rate, dtype=self.dtype_policy, name="dropout")
 
@@ -45,9 +47,13 @@ class SoftmaxAttention(keras.layers.Layer):
 
     def attention_weights(self, query, key):
         """Attention weights `(batch, groups * num_heads, queries, tokens)`; rows sum to 1."""
-        scale = (query.shape[-1] // self.num_heads) ** -0.5
+        return _softmax(self.scores(query, key))
+
+    def scores(self, query, key):
+        """What softmax is taken of, `(batch, groups * num_heads, queries, tokens)`."""
+        scale = self.scale or (query.shape[-1] // self.num_heads) ** -0.5
         query, key = split_heads(query, self.num_heads), split_heads(key, self.num_heads)
-        return ops.softmax(ops.matmul(query * scale, transposed(key)))
+        return ops.matmul(query * scale, transposed(key))
 
     def call(self, query, key, value, training=None):
         weights = self.dropout(self.attention_weights(query, key), training=training)
@@ -62,4 +68,10 @@ class SoftmaxAttention(keras.layers.Layer):
             **super().get_config(),
             "num_heads": self.num_heads,
             "dropout_rate": self.dropout_rate,
+            "scale": self.scale,
         }
+
+
+def _softmax(scores):
+    """Softmax over the last axis; Keras' own warns where that has one entry, whose softmax is 1."""
+    return scores * 0 + 1 if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -15,6 +15,7 @@ from hsvit_keras.layers import (
     FirstToken,
     FourierMixing,
     JoinTokens,
+    LayerScale,
     LinformerAttention,
     NystromAttention,
     PerformerAttention,
@@ -22,6 +23,7 @@ from hsvit_keras.layers import (
     RotaryEmbedding,
     SoftmaxAttention,
     TokenRange,
+    quick_gelu,
 )
 from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError
@@ -169,16 +171,22 @@ def residual(tokens, norm, branch, name):
     return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
 
 
-def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
+def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu"):
     """Attention and feed-forward, each normalized in front and added to its input."""
     tokens = attend(tokens, norm, mixer, name)
-    feed = functools.partial(feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp")
+    feed = functools.partial(
+        feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp", activation=activation
+    )
     return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
 
 
-def feed_forward(tokens, mlp_dim, dropout_rate, name):
-    """Two Dense layers with an exact GELU between; the second gives back the width of the tokens."""
-    hidden = layers.Activation("gelu", name=f"{name}_gelu")(
+def feed_forward(tokens, mlp_dim, dropout_rate, name, activation="gelu"):
+    """Two Dense layers with an activation between, an exact GELU by default.
+
+    The second gives back the width of the tokens.
+    """
+    function = quick_gelu if activation == "quick_gelu" else activation  # Keras has no such name
+    hidden = layers.Activation(function, name=f"{name}_{activation}")(
         layers.Dense(mlp_dim, name=f"{name}_hidden")(tokens)
     )
     hidden = layers.Dropout(dropout_rate, name=f"{name}_hidden_dropout")(hidden)
@@ -232,6 +240,27 @@ def depthwise_convolution(
     )(maps)  # fmt: skip
 
 
+def two_convolutions(image, filters):
+    """The stem of EfficientFormer and SwiftFormer: two convolutions of stride 2, half the filters first."""
+    maps = image
+    for i, width in enumerate((filters // 2, filters)):
+        maps = convolution(maps, width, 3, 2, True, f"stem_conv{i}")
+        maps = normalized(maps, f"stem_conv{i}", "relu")
+    return maps
+
+
+def downsampling(maps, filters, name):
+    """The convolution of stride 2 between their stages."""
+    return normalized(convolution(maps, filters, 3, 2, True, name), name)
+
+
+def scaled_residual(inputs, branch, initial_value, name):
+    """`inputs + scale * branch` with a learned scale of each channel; without it if there is no value."""
+    if initial_value is not None:
+        branch = LayerScale(initial_value, name=f"{name}_scale")(branch)
+    return layers.Add(name=f"{name}_add")([inputs, branch])
+
+
 def max_pooling(maps, pool_size, stride, name):
     """Max pooling with symmetric zero padding, for maps without negative values."""
     maps, padding = _padded(maps, pool_size, stride, name)
@@ -266,7 +295,7 @@ def _padded(maps, size, stride, name, padding="symmetric"):
     return maps, "valid"
 
 
-def normalized(maps, epsilon, activation, name):
+def normalized(maps, name, activation=None, epsilon=1e-5):
     """Batch normalization and an activation, or none: what follows a convolution named `name`."""
     maps = layers.BatchNormalization(momentum=0.9, epsilon=epsilon, name=f"{name}_norm")(maps)
     return layers.Activation(activation, name=f"{name}_{activation}")(maps) if activation else maps
@@ -296,15 +325,14 @@ def inverted_residual(
     """
     if hidden_dim is not None:
         maps = convolution(maps, hidden_dim, 1, 1, False, f"{name}_expand")
-        maps = normalized(maps, epsilon, activation, f"{name}_expand")
+        maps = normalized(maps, f"{name}_expand", activation, epsilon)
     maps = depthwise_convolution(
         maps, kernel_size, stride, 1, False, f"{name}_depthwise", padding=padding, dilation=dilation
     )
-    maps = normalized(maps, epsilon, activation, f"{name}_depthwise")
+    maps = normalized(maps, f"{name}_depthwise", activation, epsilon)
     maps = gate(maps) if gate else maps
-    return normalized(
-        convolution(maps, filters, 1, 1, False, f"{name}_project"), epsilon, None, f"{name}_project"
-    )
+    maps = convolution(maps, filters, 1, 1, False, f"{name}_project")
+    return normalized(maps, f"{name}_project", epsilon=epsilon)
 
 
 def rounded_width(width, divisor=8, minimum=None):
@@ -396,7 +424,7 @@ def pooled_class_tokens(tokens, norm, distilled=False):
     return features
 
 
-def classifier(num_classes, dropout_rate=0.0):
+def classifier(num_classes, dropout_rate=0.0, two_heads=False):
     """A classification head: a Dense layer on the pooled features.
 
     With a distillation token there are two, and the logits are their mean; each one's logits are the
@@ -405,6 +433,7 @@ def classifier(num_classes, dropout_rate=0.0):
     Args:
         num_classes: int.
         dropout_rate: float in [0, 1), of the pooled features.
+        two_heads: bool, whether both heads read the pooled features, without a distillation token.
 
     Returns:
         Function from a dict of features to logits `(batch, num_classes)`.
@@ -417,9 +446,10 @@ def classifier(num_classes, dropout_rate=0.0):
 
     def head(features):
         logits = answer(features["pooled"], "head")
-        if "pooled_distillation" not in features:
+        second = features["pooled"] if two_heads else features.get("pooled_distillation")
+        if second is None:
             return logits
-        distilled = answer(features["pooled_distillation"], "head_distillation")
+        distilled = answer(second, "head_distillation")
         return layers.Average(name="mean_answer")([logits, distilled])
 
     return head
@@ -507,6 +537,28 @@ def check_rate(name, value):
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise InputError(f"{name} has to be a number in [0, 1); received {name}={value!r}")
+
+
+def check_numbers(name, values, count, minimum=0.0):
+    """Checks a sequence of numbers.
+
+    Args:
+        name: str, of the argument.
+        values: what was given.
+        count: int, how many there have to be.
+        minimum: float, which they have to be above.
+
+    Raises:
+        ValueError: it is no tuple of `count` numbers above `minimum`.
+    """
+    if (
+        not isinstance(values, tuple)
+        or len(values) != count
+        or any(isinstance(n, bool) or not isinstance(n, int | float) or n <= minimum for n in values)
+    ):
+        raise InputError(
+            f"{name} has to be a sequence of {count} numbers above {minimum:g}; received {name}={values!r}"
+        )
 
 
 def check_choice(name, value, choices):

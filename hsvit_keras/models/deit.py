@@ -1,8 +1,8 @@
 """DeiT: Training data-efficient image transformers, https://arxiv.org/abs/2012.12877.
 
-The plain vision transformer with a class token. The distilled form has a second token and a second head,
-which a teacher trains; the logits are the mean of both heads. DeiT-Scaled are the same graph with the sizes
-of An Investigation on Hardware-Aware Vision Transformer Scaling.
+The plain vision transformer with a class token, ViT of https://arxiv.org/abs/2010.11929. The distilled form
+has a second token and a second head, which a teacher trains; the logits are the mean of both heads.
+DeiT-Scaled are this graph with the sizes of An Investigation on Hardware-Aware Vision Transformer Scaling.
 
 Differs from the authors' program: the mean of the heads is the only output, in training as well; the two are
 the outputs of the layers `head` and `head_distillation`.
@@ -41,7 +41,7 @@ VARIANTS = {
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class VisionTransformer(ImageModel):
-    """Vision transformer of DeiT, plain or distilled, a Functional graph from images to logits.
+    """Vision transformer of ViT and DeiT, plain or distilled, a Functional graph from images to logits.
 
     | model                     | input         | parameters | distilled  | MACs       | distilled MACs |
     | ------------------------- | ------------- | ---------- | ---------- | ---------- | -------------- |
@@ -59,12 +59,13 @@ class VisionTransformer(ImageModel):
     | `deit_scaled_v100`        | 160 x 160 x 3 | 16,628,840 | 16,950,480 | 1,614.3 M  | 1,632.2 M      |
     | `deit_scaled_tiny_rp`     | 171 x 171 x 3 | 14,287,480 | 14,528,960 | 1,141.1 M  | 1,156.4 M      |
     | `deit_scaled_small_rp`    | 210 x 210 x 3 | 22,342,536 | 22,616,080 | 4,569.6 M  | 4,596.0 M      |
+    | `vit_base`                | 64 x 64 x 3   | 85,445,576 |            | 21,444.2 M |                |
 
-    Each has a form `..._distilled`. Trainable parameters with 1000 classes; multiply-adds are those of the
-    mobile artifact.
+    Each `deit_...` has a form `..._distilled`. Trainable parameters with 1000 classes; multiply-adds are
+    those of the mobile artifact. `vit_base` is ViT-B as HSViT compares with it, with 200 classes.
 
     Features: `map`, the last tokens before the final normalization, on the grid of patches; `pooled`, the
-    normalized class token; `pooled_distillation`, the normalized distillation token if distilled.
+    normalized class token; `pooled_distillation`, the normalized distillation token if it has a head.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -75,7 +76,9 @@ class VisionTransformer(ImageModel):
         num_heads: int; divides `hidden_dim`.
         mlp_dim: int, hidden width of the feed-forward.
         qkv_bias: bool, whether queries, keys and values have a bias.
-        distilled: bool, whether there is a distillation token with a head of its own.
+        distilled: bool, whether there is a distillation token.
+        distillation_head: bool, whether the distillation token has a head of its own; otherwise other tokens
+            attend to it and nothing more.
         layer_norm_epsilon: float, added to the variance in each layer normalization.
         dropout_rate: float in [0, 1), of the feed-forward.
         dtype: dtype policy of all layers; the global one by default.
@@ -93,6 +96,8 @@ class VisionTransformer(ImageModel):
 
     References:
         - [DeiT](https://arxiv.org/abs/2012.12877), Table 1
+        - [ViT](https://arxiv.org/abs/2010.11929), Table 1
+        - [HSViT](https://arxiv.org/abs/2404.05196), Table 3
         - An Investigation on Hardware-Aware Vision Transformer Scaling, Tables 1, 2, 5, 12 and 13
     """
 
@@ -107,6 +112,7 @@ class VisionTransformer(ImageModel):
         mlp_dim=768,
         qkv_bias=True,
         distilled=False,
+        distillation_head=True,
         layer_norm_epsilon=1e-6,
         dropout_rate=0.0,
         dtype=None,
@@ -131,7 +137,7 @@ class VisionTransformer(ImageModel):
                 tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
             return {
                 "map": blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last"),
-                **blocks.pooled_class_tokens(tokens, norm, distilled),
+                **blocks.pooled_class_tokens(tokens, norm, distilled and distillation_head),
             }
 
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
@@ -155,3 +161,15 @@ def _register(name, depth, num_heads, head_dim, mlp_ratio, side, patch_size, dis
 for _name, _factors in VARIANTS.items():
     _register(_name, *_factors, distilled=False)
     _register(f"{_name}_distilled", *_factors, distilled=True)
+
+# ViT, Table 1, with the patches and the epsilon of HSViT's comparison on Tiny-ImageNet
+register_model(
+    "vit_base",
+    VisionTransformer,
+    input_shape=(64, 64, 3),
+    num_classes=200,
+    arguments={
+        "patch_size": 4, "hidden_dim": 768, "depth": 12, "num_heads": 12, "mlp_dim": 3072,
+        "layer_norm_epsilon": 1e-12,
+    },
+)  # fmt: skip

@@ -110,7 +110,7 @@ class EfficientNet(ImageModel):
 
         def convolution(maps, count, kernel_size, stride, name):
             maps = blocks.convolution(maps, count, kernel_size, stride, False, name, padding=padding)
-            return blocks.normalized(maps, batch_norm_epsilon, "silu", name)
+            return blocks.normalized(maps, name, "silu", batch_norm_epsilon)
 
         def block(maps, count, kernel_size, stride, expansion, number, name):
             channels = maps.shape[-1]

@@ -109,7 +109,7 @@ class MobileNetV2(ImageModel):
 
         def convolution(maps, count, kernel_size, stride, name):
             maps = blocks.convolution(maps, count, kernel_size, stride, False, name, padding=padding)
-            return blocks.normalized(maps, batch_norm_epsilon, "relu6", name)
+            return blocks.normalized(maps, name, "relu6", batch_norm_epsilon)
 
         def block(maps, count, stride, dilation, expansion, name):
             hidden_dim = None

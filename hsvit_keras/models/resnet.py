@@ -21,7 +21,6 @@ VARIANTS = {
     "resnet18": ((2, 2, 2, 2), (64, 128, 256, 512), False),
     "resnet50": ((3, 4, 6, 3), (256, 512, 1024, 2048), True),
 }
-EPSILON = 1e-5
 REDUCTION = 4  # channels of a bottleneck's outputs over those inside
 
 
@@ -122,7 +121,7 @@ def _residual_block(maps, units, name):
 
 def _convolution(maps, filters, kernel_size, stride, activation, name):
     maps = blocks.convolution(maps, filters, kernel_size, stride, False, name)
-    return blocks.normalized(maps, EPSILON, activation, name)
+    return blocks.normalized(maps, name, activation)
 
 
 def _register(name, depths, filters, bottleneck):

@@ -10,6 +10,9 @@ RNG = np.random.default_rng(0)
 TOKENS = RNG.normal(size=(2, 5, 12)).astype("float32")
 GROUPED = RNG.normal(size=(2, 5, 3, 12)).astype("float32")
 MAPS = np.random.default_rng(1).normal(size=(2, 3, 4, 5)).astype("float32")
+EVEN_MAPS = np.random.default_rng(2).normal(size=(2, 6, 4, 5)).astype("float32")
+# Patches of 2 x 2 in rows, and in each patch its pixels in rows.
+PIXELS = EVEN_MAPS.reshape(2, 3, 2, 2, 2, 5).transpose(0, 1, 3, 2, 4, 5).reshape(2, 6, 4, 5)
 
 # layer, its inputs
 LAYERS = {
@@ -27,6 +30,12 @@ LAYERS = {
     "first_token_of_groups": (layers.FirstToken(), [GROUPED]),
     "group_dropout": (layers.GroupDropout(0.5), [TOKENS]),
     "tile_tokens": (layers.TileTokens(13), [TOKENS]),
+    "unfold_patches": (layers.UnfoldPatches(2), [EVEN_MAPS]),
+    "additive_attention": (layers.AdditiveAttention(), [TOKENS, TOKENS[::-1].copy()]),
+    "additive_attention_of_maps": (layers.AdditiveAttention(weighted=False), [MAPS, 2 * MAPS]),
+    "grid_attention": (layers.GridAttention(4, (1, 5), 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
+    "layer_scale": (layers.LayerScale(0.5), [MAPS]),
+    "fold_patches": (layers.FoldPatches((6, 4), 2), [PIXELS]),
     "nearest_upsampling": (layers.NearestUpsampling(3), [MAPS]),
     "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
     "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
@@ -141,6 +150,53 @@ def test_own_weight():
     np.testing.assert_allclose(numpy(keras.ops.cast(model(TOKENS[:, 0, :2]), "float32")), weight, rtol=0.01)
     copy = layers.OwnWeight.from_config(layer.get_config())
     assert (copy.shape, copy.weight_dtype) == ((3, 4), "float32")
+
+
+def test_patches_are_unfolded_and_folded():
+    np.testing.assert_array_equal(numpy(layers.UnfoldPatches(2)(EVEN_MAPS)), PIXELS)
+    np.testing.assert_array_equal(numpy(layers.FoldPatches((6, 4), 2)(PIXELS)), EVEN_MAPS)
+    with pytest.raises(ValueError, match=r"patch_size=2, shape \(2, 3, 4, 5\)"):
+        layers.UnfoldPatches(2)(MAPS)
+
+
+@pytest.mark.filterwarnings("error")
+def test_attention_to_one_token_gives_its_value():
+    result = layers.SoftmaxAttention(4)(TOKENS, TOKENS[:, :1], TOKENS[:, :1])
+    np.testing.assert_array_equal(numpy(result), np.repeat(TOKENS[:, :1], 5, axis=1))
+
+
+@pytest.mark.parametrize("inputs", [TOKENS, MAPS], ids=["tokens", "maps"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_additive_attention(weighted, inputs):
+    layer = layers.AdditiveAttention(weighted)
+    query, key = inputs, inputs[..., ::-1].copy()
+    result = numpy(layer(query, key))
+    tokens = query.reshape(2, -1, query.shape[-1]).astype("float64")
+    scores = tokens @ numpy(layer.score)
+    weights = scores / np.linalg.norm(scores, axis=1, keepdims=True) if weighted else np.ones_like(scores)
+    expected = (weights * tokens).sum(1).reshape(2, *[1] * (query.ndim - 2), -1) * key
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_grid_attention_adds_the_bias_of_each_offset():
+    query, key, value = np.random.default_rng(3).normal(size=(3, 2, 6, 8)).astype("float32")
+    layer = layers.GridAttention(2, (2, 3))
+    layer.build(query.shape, key.shape, value.shape)
+    bias = np.random.default_rng(4).normal(size=(2, 6)).astype("float32")
+    layer.set_weights([bias])
+    difference = numpy(layer.scores(query, key)) - numpy(layers.SoftmaxAttention(2).scores(query, key))
+    for head in range(2):
+        for i in range(6):
+            for j in range(6):
+                rows, columns = abs(i // 3 - j // 3), abs(i % 3 - j % 3)
+                expected = bias[head, 3 * rows + columns]
+                np.testing.assert_allclose(difference[:, head, i, j], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_scale_of_the_scores():
+    plain, scaled = layers.SoftmaxAttention(4), layers.SoftmaxAttention(4, scale=0.1)
+    expected = numpy(plain.scores(TOKENS, TOKENS)) * 0.1 * 3**0.5
+    np.testing.assert_allclose(numpy(scaled.scores(TOKENS, TOKENS)), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_two_class_tokens_keep_their_order():

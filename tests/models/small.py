@@ -24,22 +24,36 @@ XFORMER = {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depth": 2}
 SIZES = {
     "CompactTransformer": XFORMER,
     "ConvolutionalTransformer": {"hidden_dims": (8, 8, 8), "num_heads": (2, 2, 2), "head_dim": 4},
+    "ConvolutionalVisionTransformer": {
+        "hidden_dims": (8, 16), "depths": (1, 2), "num_heads": (1, 2), "mlp_ratios": (2, 2),
+        "embedding_kernels": (4, 3), "embedding_strides": (4, 2), "embedding_paddings": (2, 1),
+    },
     "DHVT": TOKENS,
     "EfficientNet": {**INVERTED_RESIDUALS, "kernel_sizes": (3, 5), "symmetric_blocks": (1,)},
+    "EfficientFormer": {
+        "filters": (8, 8), "depths": (1, 2), "transformer_depth": 1, "num_heads": 2, "key_dim": 4,
+        "value_ratio": 2, "mlp_ratio": 2, "layer_scale": 0.5,
+    },
     "FNet2D": {"hidden_dim": 8, "depth": 2},
     "HSViT": {"attention_groups": 4, "hidden_dim": 16, "num_heads": 4, "depth": 2},
     "HVT": {**TOKENS, "patch_size": 2, "depth": 4},
     "LeViT": XFORMER,
     "MLPMixer": {"hidden_dim": 8, "depth": 2},
     "MobileNetV2": INVERTED_RESIDUALS,
+    "MobileViT": {
+        "filters": (8, 8, 8, 8), "last_filters": 16, "depths": (1, 2, 1), "expand_ratios": (2, 2, 2),
+        "hidden_dims": (8,), "mlp_dims": (16,), "num_heads": 2,
+        "input_shape": (24, 40, 3),  # odd in the transformer
+    },
     "PoolingTransformer": {
         "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
         "head_dims": (4, 4, 4),
     },
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
     "ResNet": {"stem_filters": 8, "filters": (8, 8, 16), "depths": (1, 2, 1), "strides": (1, 2, 2)},
+    "SwiftFormer": {"filters": (8, 8), "depths": (2, 1), "mlp_ratio": 2, "layer_scale": 0.5},
     "UNet": {},
-    "VisionTransformer": {**TOKENS, "patch_size": 4},
+    "VisionTransformer": {**TOKENS, "patch_size": 4, "layer_norm_epsilon": 1e-6},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},
 }  # fmt: skip
 
@@ -49,7 +63,8 @@ def _small(name):
     variant = registry._VARIANTS[name]
     arguments = variant.arguments(variant.input_shape)
     arguments = {**arguments, **SIZES[variant.model_class.__name__]}
-    input_shape = (32, 32, 3) if arguments.get("patch_size") == 16 else (16, 16, 3)
+    side = 32 if arguments.get("patch_size") == 16 else 16
+    input_shape = arguments.pop("input_shape", (side, side, 3))
     if "filters" in arguments:
         arguments["filters"] = (8,) * (len(arguments["filters"]) - 1) + (16,)
     if arguments.get("pool_every"):
@@ -121,10 +136,25 @@ def small_model(name, **overrides):
 
 
 def grown_model(name, **overrides):
-    """`small_model` whose class tokens and positions are as large as its other tokens, as trained."""
+    """`small_model` as if it were trained.
+
+    Its class tokens and positions are as large as its other tokens, and its batch normalizations normalize.
+    """
     model = small_model(name, **overrides)
+    _set_statistics(model)
     for layer in model.layers:
         if isinstance(layer, ClassToken | PositionEmbedding):
             rng = np.random.default_rng(0)
             layer.set_weights([rng.normal(size=weight.shape) for weight in layer.get_weights()])
     return model
+
+
+def _set_statistics(model):
+    """Sets the statistics of batch normalizations to those of random images."""
+    norms = [layer for layer in model.layers if isinstance(layer, keras.layers.BatchNormalization)]
+    if norms:
+        for norm in norms:
+            norm.momentum, momentum = 0.0, norm.momentum
+        model(np.random.default_rng(0).normal(size=(16, *model.input_shape[1:])), training=True)
+        for norm in norms:
+            norm.momentum = momentum

@@ -36,6 +36,11 @@ FEATURES = {
         "stage2": ("stage2_block1_mlp_add", (16, 16, 8)),
         "pooled": ("mean_map", (8,)),
     },
+    "cvt_21": {
+        "stage0": ("stage0_block0_mlp_add", (5, 5, 8)),
+        "stage1": ("stage1_block1_mlp_add", (3, 3, 16)),
+        "pooled": ("head_norm", (16,)),
+    },
     "deit_base": {"map": ("block1_mlp_add", (4, 4, 16)), **POOLED},
     "deit_base_distilled": {"map": ("block1_mlp_add", (4, 4, 16)), **DISTILLED},
     "dhvt_s_domainnet": {
@@ -47,6 +52,11 @@ FEATURES = {
         **POOLED,
     },
     "efficientnet_b0": {**INVERTED_RESIDUALS, "map": ("head_conv_silu", (4, 4, 32))},
+    "efficientformer_l1": {
+        "stage0": ("stage0_block0_mlp_add", (4, 4, 8)),
+        "stage1": ("stage1_block1_mlp_add", (2, 2, 16)),
+        "pooled": ("mean_token", (16,)),
+    },
     "fnet2d": {"map": ("block1_add", (16, 16, 8)), "pooled": ("mean_map", (8,))},
     "hsvit_c3a4": {
         "stage0": ("stage0_pool", (8, 8, 8)),
@@ -82,6 +92,12 @@ FEATURES = {
         "map": ("block1_mlp_add", (16, 16, 16)),
         "pooled": ("mean_token", (16,)),
     },
+    "mobilevit_s": {
+        "stage0": ("stage0_residual0_add", (12, 20, 8)),
+        "stage1": ("stage1_residual1_add", (6, 10, 8)),
+        "stage2": ("stage2_fusion_conv_silu", (3, 5, 16)),
+        "pooled": ("mean_map", (16,)),
+    },
     "pit_b_distilled": {
         "stage0": ("stage0_block0_mlp_add", (7, 7, 4)),
         "stage1": ("stage1_block0_mlp_add", (4, 4, 8)),
@@ -98,6 +114,11 @@ FEATURES = {
         "stage0": ("stage0_block0_relu", (4, 4, 8)),
         "stage1": ("stage1_block1_relu", (2, 2, 8)),
         "stage2": ("stage2_block0_relu", (1, 1, 16)),
+        "pooled": ("mean_map", (16,)),
+    },
+    "swiftformer_s": {
+        "stage0": ("stage0_block1_mlp_add", (4, 4, 8)),
+        "stage1": ("stage1_block0_mlp_add", (2, 2, 16)),
         "pooled": ("mean_map", (16,)),
     },
     "unet_tiny": {

@@ -31,7 +31,7 @@ def rows_of(model_class):
         image = row.get("input", " x ".join(map(str, variant.input_shape)))
         start = (image, row.get("classes", str(variant.num_classes)))
         yield row["model"], *start, row["parameters"], row["MACs"]
-        if "distilled" in row:
+        if row.get("distilled"):
             yield f"{row['model']}_distilled", *start, row["distilled"], row["distilled MACs"]
 
 

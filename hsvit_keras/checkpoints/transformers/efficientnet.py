@@ -53,8 +53,7 @@ def build(config, input_shape, **common):
         input_shape: (height, width, channels) in pixels, or None for that of the config.
         **common: other arguments of the model: `num_classes`, and those of `ImageModel`.
     """
-    settings.check_fixed(config, "hidden_act", "swish", "silu")
-    settings.check_fixed(config, "pooling_type", "mean")
+    settings.check_settings(config, hidden_act=("swish", "silu"), pooling_type="mean")
 
     def scaled(width):
         return rounded_width(width * config["width_coefficient"], config["depth_divisor"])

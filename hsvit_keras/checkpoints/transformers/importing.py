@@ -8,11 +8,20 @@ import keras
 
 from hsvit_keras.checkpoints.reading import read_state_dict
 from hsvit_keras.checkpoints.tensors import Tensors
-from hsvit_keras.checkpoints.transformers import efficientnet, mobilenet_v2, resnet
+from hsvit_keras.checkpoints.transformers import (
+    cvt,
+    efficientformer,
+    efficientnet,
+    mobilenet_v2,
+    mobilevit,
+    resnet,
+    swiftformer,
+    vit,
+)
 from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
 from hsvit_runtime.errors import InputError, MissingFileError
 
-_MODULES = (efficientnet, mobilenet_v2, resnet)
+_MODULES = (cvt, efficientformer, efficientnet, mobilenet_v2, mobilevit, resnet, swiftformer, vit)
 _FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _HEADS = ("head", "head_distillation")  # layers whose weights depend on the classes

@@ -34,7 +34,7 @@ def build(config, input_shape, **common):
         input_shape: (height, width, channels) in pixels, or None for that of the config.
         **common: other arguments of the model: `num_classes`, and those of `ImageModel`.
     """
-    settings.check_fixed(config, "hidden_act", "relu6")
+    settings.check_settings(config, hidden_act="relu6")
     multiplier, divisor = config["depth_multiplier"], config["depth_divisible_by"]
 
     def scaled(width):

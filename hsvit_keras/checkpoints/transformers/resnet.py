@@ -26,8 +26,7 @@ def build(config, input_shape, **common):
         input_shape: (height, width, channels) in pixels, or None for that of the config.
         **common: other arguments of the model: `num_classes`, and those of `ImageModel`.
     """
-    settings.check_fixed(config, "hidden_act", "relu")
-    settings.check_fixed(config, "layer_type", "basic", "bottleneck")
+    settings.check_settings(config, hidden_act="relu", layer_type=("basic", "bottleneck"))
     first_stride = 2 if config["downsample_in_first_stage"] else 1
     return ResNet(
         input_shape=settings.image_shape(config, input_shape),

@@ -12,17 +12,20 @@ def image_shape(config, input_shape):
     return height, width, config["num_channels"]
 
 
-def check_fixed(config, name, *values):
-    """Checks a setting for which our model has no argument.
+def check_settings(config, **known):
+    """Checks settings of which our models have but some values.
 
     Args:
-        config: dict.
-        name: str, of the setting.
-        *values: what it may be.
+        config: dict of a config.json.
+        **known: for each setting the value that it may have, or a tuple of them.
 
     Raises:
-        InputError: it is something else.
+        ValueError: one has another value.
     """
-    if config[name] not in values:
-        known = " or ".join(map(repr, values))
-        raise InputError(f"config.json: {name} has to be {known} here; it is {config[name]!r}")
+    for name, values in known.items():
+        values = values if isinstance(values, tuple) else (values,)
+        if config[name] not in values:
+            raise InputError(
+                f"{name} of config.json has to be {' or '.join(map(repr, values))}; "
+                f"received {name}={config[name]!r}"
+            )

@@ -21,9 +21,11 @@ from hsvit_keras.compression.slimming.cuts import (
 from hsvit_keras.layers import (
     ClassToken,
     FirstToken,
+    GridAttention,
     GroupDropout,
     GroupLayerNormalization,
     JoinTokens,
+    LayerScale,
     LinformerAttention,
     NearestUpsampling,
     NystromAttention,
@@ -32,9 +34,10 @@ from hsvit_keras.layers import (
     RotaryEmbedding,
     SoftmaxAttention,
     TokenRange,
+    quick_gelu,
 )
 
-ATTENTION = (LinformerAttention, NystromAttention, PerformerAttention, SoftmaxAttention)
+ATTENTION = (GridAttention, LinformerAttention, NystromAttention, PerformerAttention, SoftmaxAttention)
 CONVOLUTIONS = (layers.Conv1D, layers.Conv2D, layers.Conv3D)
 SEPARABLE = (layers.SeparableConv1D, layers.SeparableConv2D)
 TRANSPOSED = (layers.Conv1DTranspose, layers.Conv2DTranspose, layers.Conv3DTranspose)
@@ -45,7 +48,7 @@ _ELEMENTWISE_ACTIVATIONS = (
     activations.linear, activations.log_sigmoid, activations.mish, activations.relu, activations.relu6,
     activations.selu, activations.sigmoid, activations.silu, activations.soft_shrink, activations.softplus,
     activations.softsign, activations.sparse_plus, activations.sparse_sigmoid, activations.squareplus,
-    activations.tanh, activations.tanh_shrink, activations.threshold,
+    activations.tanh, activations.tanh_shrink, activations.threshold, quick_gelu,
 )  # fmt: skip
 
 
@@ -230,6 +233,13 @@ def _batch_normalization(layer, incoming):
     return cut(layer, weights, output=features)
 
 
+def _layer_scale(layer, incoming):
+    """One factor for each entry of the last axis."""
+    (features,) = incoming
+    is_last = features.axis == len(layer.input.shape) - 1
+    return cut(layer, {0: AxisParts(0, features.parts)} if is_last else {}, output=features)
+
+
 def _layer_normalization(layer, incoming):
     (features,) = incoming
     rank = len(layer.input.shape)
@@ -325,6 +335,8 @@ def _attention(layer, incoming):
     weights, sizes = {}, {"num_heads": heads}
     if isinstance(layer, NystromAttention) and layer.residual_kernel:
         weights[0] = AxisParts(2, heads)
+    if isinstance(layer, GridAttention):
+        weights[0] = AxisParts(0, heads)
     if isinstance(layer, PerformerAttention):
         sizes["local_heads"] = heads[layer.num_heads - layer.local_heads :]
     output = query_features if has_shared_head(layer, value) else incoming[2]
@@ -381,6 +393,7 @@ LAYER_RULES = {
     **dict.fromkeys(ATTENTION, _attention),
     ClassToken: _class_token,
     GroupLayerNormalization: _group_layer_normalization,
+    LayerScale: _layer_scale,
     PositionEmbedding: _position_embedding,
     RotaryEmbedding: _rotary_embedding,
     layers.BatchNormalization: _batch_normalization,
