@@ -85,7 +85,7 @@ def _float32_proto(lowered, names, opset):
     logging.getLogger("tf2onnx").setLevel(logging.CRITICAL)  # what it logs as an error, we raise
     try:
         proto, _ = tf2onnx.convert.from_function(
-            serve, signature, opset, custom_op_handlers={"Erfc": (_erfc, []), _FAKE_QUANT: (_quantize, [])}
+            serve, signature, opset, custom_op_handlers={name: (op, []) for name, op in _OPERATIONS.items()}
         )
     except Exception as error:  # the package has no class for what it refuses
         reason = " ".join(str(error).split())[:300]
@@ -126,7 +126,29 @@ def _erfc(graph, node, name, _):
     )
 
 
-_FAKE_QUANT = "FakeQuantWithMinMaxArgs"
+def _resize(graph, node, name, _):
+    """Bilinear resizing to a size: tf2onnx writes factors, by which 6 pixels times 5 / 6 become 4."""
+    from onnx import TensorProto
+
+    maps, target = node.input
+    output = node.output[0]
+    shape, dtype = graph.get_shape(output), graph.get_dtype(output)
+    graph.remove_node(name)
+    zero, two = (graph.make_const(f"{name}_{n}", np.array([n])).output[0] for n in (0, 2))
+    channels_first = graph.make_node("Transpose", [maps], {"perm": [0, 3, 1, 2]}).output[0]
+    sizes = graph.make_node("Shape", [channels_first]).output[0]
+    sides = graph.make_node("Cast", [target], {"to": TensorProto.INT64}).output[0]
+    kept = graph.make_node("Slice", [sizes, zero, two]).output[0]
+    sizes = graph.make_node("Concat", [kept, sides], {"axis": 0}).output[0]
+    resized = graph.make_node(
+        "Resize",
+        [channels_first, "", "", sizes],
+        {"mode": "linear", "coordinate_transformation_mode": "half_pixel"},
+    ).output[0]
+    graph.make_node(
+        "Transpose", [resized], {"perm": [0, 2, 3, 1]}, name=name, outputs=[output], shapes=[shape],
+        dtypes=[dtype],
+    )  # fmt: skip
 
 
 def _quantize(graph, node, name, _):
@@ -153,6 +175,10 @@ def _quantize(graph, node, name, _):
         shapes=[shape],
         dtypes=[dtype],
     )
+
+
+# TensorFlow's operations that are written here, not by tf2onnx.
+_OPERATIONS = {"Erfc": _erfc, "FakeQuantWithMinMaxArgs": _quantize, "ResizeBilinear": _resize}
 
 
 def _check_operations(proto, lowered, opset):

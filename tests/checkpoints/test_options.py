@@ -53,6 +53,12 @@ TAKEN = {
     ("dhvt_p4", "qkv_bias", False): ("qkv_bias", False),
     ("dhvt_p4", "norm_eps", 1e-3): ("layer_norm_epsilon", 1e-3),
     ("dhvt_p4", "in_chans", 1): ("input_shape", (None, 16, 16, 1)),
+    ("cvt_microsoft", "act_layer", "GELU"): ("activation", "gelu"),
+    ("efficientformer", "mlp_ratios", 4): ("mlp_ratio", 4),
+    ("efficientformer", "num_classes", 7): ("num_classes", 7),
+    ("efficientformer", "distillation", False): ("distilled", False),
+    ("efficientformer", "vit_num", 2): ("transformer_depth", 2),
+    ("efficientformer", "pool_size", 5): ("pool_size", 5),
     ("fnet2d", "dropout", 0.2): ("dropout_rate", 0.2),
     ("fnet2d", "mlp_mult", 3): ("mlp_ratio", 3),
     ("hvt_m1", "mlp_ratio", 3): ("mlp_dim", 3 * 16),
@@ -70,6 +76,10 @@ TAKEN = {
     ("levip", "qkv_bias", False): ("qkv_bias", False),
     ("mlp_mixer", "channels", 1): ("input_shape", (None, 8, 8, 1)),
     ("mlp_mixer", "expansion_factor", 2): ("expansion", 2),
+    ("mobilevit", "conv_1_out_channels", 8): ("filters", (8, 10, 12, 16, 18, 20)),
+    ("swiftformer", "mlp_ratios", 4): ("mlp_ratio", 4),
+    ("swiftformer", "num_classes", 7): ("num_classes", 7),
+    ("swiftformer", "distillation", False): ("distilled", False),
     ("pit", "distilled", True): ("distilled", True),
     ("pit", "in_chans", 1): ("input_shape", (None, 32, 32, 1)),
     ("pix_pip", "channels", 1): ("input_shape", (None, 8, 8, 1)),
@@ -84,6 +94,8 @@ TAKEN = {
 
 # The same -> the error.
 REFUSED = {
+    ("cvt_microsoft", "norm_eps", 1e-6): "norm_eps 1e-05; received .*norm_eps=1e-06",
+    ("swiftformer", "vit_num", 2): "one block of attention a stage; received vit_num=2",
     ("cct", "padding", 0): "padding has to be half the kernel, 1; received padding=0",
     ("cct", "pooling_padding", 0): "pooling_padding has to be half the kernel, 1; received pooling_padding=0",
     ("cct", "positional_embedding", "sine"): "positional_embedding has to be 'learnable'; received 'sine'",
@@ -106,7 +118,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", TAKEN, ids=name_of)
 def test_what_is_taken(case):
     name, expected = TAKEN[case]
-    found = getattr(changed(case), name)
+    found = getattr(changed(case), name)  # as `get_config` says it
     if isinstance(expected, dict):
         assert expected.items() <= found.items()
     else:
@@ -123,16 +135,23 @@ def test_what_is_refused(case):
 @pytest.mark.once
 def test_every_optional_argument_is_here():
     """Arguments of attention once, since one piece reads them for all families."""
-    tried = {name for case in (*TAKEN, *REFUSED) for name in case[1::2]}
+    tried = {"attention", *(name for case in (*TAKEN, *REFUSED) for name in case[1::2])}
     assert {name for family in importing._MODULES for name in family.OPTIONAL} <= tried
     for family in importing._MODULES:
-        of_family = {
+        of_family = {"attention"} | {
             name
             for case in (*TAKEN, *REFUSED)
             if importing._FAMILIES.get(case[0].removesuffix("_p4").removesuffix("_m1")) is family
             for name in case[1::2]
         }
         assert set(family.OPTIONAL) - set(attention.SETTINGS) <= of_family, family.__name__
+
+
+def test_attention_of_efficientformer():
+    sizes = {"key_dim": 8, "num_heads": 3, "attn_ratio": 3, "resolution": 4}
+    model = changed(("efficientformer", "attention", sizes))
+    assert (model.key_dim, model.num_heads, model.value_ratio) == (8, 3, 3)
+    assert model.input_shape == (None, 128, 128, 3)
 
 
 def test_values_of_levit_with_another_length():

@@ -316,7 +316,7 @@ WRONG = {  # changes of config.json -> what is said
     ),
     "class": ({"architectures": ["BertModel"]}, r"one of .*EfficientNetFor.*; .* is \['BertModel'\]"),
     "no class": ({"architectures": None}, "one of .*; config.json: architectures is None"),
-    "act": ({"hidden_act": "gelu"}, "config.json: hidden_act has to be 'relu' here; it is 'gelu'"),
+    "act": ({"hidden_act": "gelu"}, "hidden_act of config.json has to be 'relu'; received hidden_act='gelu'"),
     "names": ({"id2label": {"0": "a", "2": "b"}}, "id2label has 2 classes, but none of number 1"),
 }
 

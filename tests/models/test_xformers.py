@@ -153,7 +153,7 @@ WRONG = {
     "setting of another kind": (
         "levit",
         {"attention_arguments": {"num_landmarks": 8}},
-        "of 'softmax' can be dropout_rate; .*num_landmarks",
+        "of 'softmax' can be dropout_rate, scale; .*num_landmarks",
     ),
     "setting that is needed": ("cct", {"attention": "linformer"}, "missing: projected_tokens; unknown: none"),
     "settings of Fourier": ("fnet", {"attention_arguments": {"num_landmarks": 8}}, "'fourier' can be none; "),
