@@ -7,7 +7,7 @@ from absl import flags
 
 from command_line import commands
 from export.converting import options, summary
-from hsvit_runtime.presets import ONNX_PRESETS
+from hsvit_runtime.presets import ONNX_PRESETS, ONNX_TENSOR_TYPES
 
 FLAGS = flags.FLAGS
 _OPSET = 17
@@ -21,6 +21,8 @@ def define_flags():
     flags.DEFINE_enum("preset", "float32", list(ONNX_PRESETS), meanings)
     flags.DEFINE_integer("batch", 0, "Samples at a time; 0 for any number.", lower_bound=0)
     flags.DEFINE_integer("opset", _OPSET, "Version of the ONNX operators.", lower_bound=_OPSET)
+    flags.DEFINE_enum("input_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the input.")
+    flags.DEFINE_enum("output_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", False, "Put a softmax behind the logits of a classifier.")
 
 
@@ -38,6 +40,8 @@ def main(_):
         **options.comparison_for(model, FLAGS.batch),
         batch_size=FLAGS.batch or None,
         opset=FLAGS.opset,
+        input_type=FLAGS.input_type,
+        output_type=FLAGS.output_type,
         probabilities=FLAGS.probabilities,
     )
     print("\n".join(summary.lines(FLAGS.output, report)))

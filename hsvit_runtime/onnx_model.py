@@ -10,7 +10,10 @@ from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
 from hsvit_runtime.runnable import Runnable, Tensor
 
-DESCRIPTION = "hsvit_description"  # the file's metadata property that holds a `Description` as JSON
+# The file's metadata properties: a `Description` as JSON; and of inputs and outputs of integers, a dict from
+# their names to `{"scale": float, "zero_point": int}`.
+DESCRIPTION = "hsvit_description"
+GRIDS = "hsvit_quantization"
 
 
 class OnnxModel(Runnable):
@@ -45,9 +48,11 @@ class OnnxModel(Runnable):
                 f"{name} does not load in ONNX Runtime: {' '.join(str(error).split())[:300]}"
             ) from error
         self.init_ms = 1e3 * (time.perf_counter() - start)
-        self.inputs = tuple(_tensor(argument, name) for argument in self._session.get_inputs())
-        self.outputs = tuple(_tensor(argument, name) for argument in self._session.get_outputs())
-        self.description = _description(self._session.get_modelmeta().custom_metadata_map, name)
+        properties = self._session.get_modelmeta().custom_metadata_map
+        grids = _property(properties, GRIDS, name, lambda grids: grids)
+        self.inputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_inputs())
+        self.outputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_outputs())
+        self.description = _property(properties, DESCRIPTION, name, Description.from_json)
         self.runtime = {"name": "ONNX Runtime", "version": onnxruntime.__version__}
         self.threads_used = threads
 
@@ -56,18 +61,20 @@ class OnnxModel(Runnable):
         return dict(zip(names, self._session.run(names, inputs), strict=True))
 
 
-def _tensor(argument, name):
+def _tensor(argument, name, grids):
     kind = argument.type.removeprefix("tensor(").removesuffix(")")
     try:
         dtype = np.dtype({"float": "float32", "double": "float64"}.get(kind, kind))
     except TypeError as error:
         raise InputError(f"{argument.name!r} of {name} is no tensor of numbers: {argument.type}") from error
     shape = tuple(size if isinstance(size, int) else None for size in argument.shape)
-    return Tensor(argument.name, shape, dtype)
+    grid = grids.get(argument.name, {})
+    return Tensor(argument.name, shape, dtype, grid.get("scale"), grid.get("zero_point"))
 
 
-def _description(properties, name):
+def _property(properties, key, name, read):
+    """What a metadata property says, by `read`, a function of the dict that it holds."""
     try:
-        return Description.from_json(json.loads(properties.get(DESCRIPTION, "{}")))
+        return read(json.loads(properties.get(key, "{}")))
     except (ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"{name} has a description that is damaged: {error}") from error
+        raise InputError(f"{name} has a {key.removeprefix('hsvit_')} that is damaged: {error}") from error

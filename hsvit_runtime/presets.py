@@ -49,6 +49,7 @@ RANGE_METHODS = ("extremes", "mean", "least_error", "entropy")
 
 # Types of an artifact's inputs and outputs; the integer types need quantized activations.
 TENSOR_TYPES = ("float32", "uint8", "int8")
+ONNX_TENSOR_TYPES = ("float32", "uint8")
 
 PRESETS = {
     "float32": Preset("as trained", "float32", "float32", {"max_abs_diff": 2e-5, "alike": _ALIKE}),

@@ -8,12 +8,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from hsvit_keras.artifacts import onnx_weights
+from hsvit_keras.artifacts import onnx_integers, onnx_weights
 from hsvit_keras.artifacts.integer import ConstantRange
 from hsvit_keras.artifacts.keras_model import output_names
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
-from hsvit_runtime.onnx_model import DESCRIPTION
+from hsvit_runtime.onnx_model import DESCRIPTION, GRIDS
 
 OPSET = 17
 _OPSETS = (17, 18)  # what kernels of 8 bits need at least, and the newest that tf2onnx writes
@@ -25,7 +25,16 @@ PRESETS = {
 }
 
 
-def convert(lowered, *, preset="float32", opset=OPSET, description=None, names=None):
+def convert(
+    lowered,
+    *,
+    preset="float32",
+    opset=OPSET,
+    description=None,
+    names=None,
+    input_type="float32",
+    output_type="float32",
+):
     """The content of an `.onnx` file.
 
     The inputs have the names of the model's. The only output is called "logits", or "probabilities" where the
@@ -39,6 +48,8 @@ def convert(lowered, *, preset="float32", opset=OPSET, description=None, names=N
         opset: int, version of the ONNX operators.
         description: `hsvit_runtime.description.Description` that travels in the file.
         names: list of str, other names of the outputs, in the order of `lowered.outputs`.
+        input_type: str, "float32", or "uint8" for the preset "int8".
+        output_type: str, likewise.
 
     Returns:
         bytes.
@@ -53,8 +64,11 @@ def convert(lowered, *, preset="float32", opset=OPSET, description=None, names=N
     proto = _float32_proto(lowered, names, opset)
     _check_operations(proto, lowered, opset)
     PRESETS[preset](proto.graph)
+    grids = onnx_integers.make_inputs_integer(proto.graph) if input_type == "uint8" else {}
+    if output_type == "uint8":
+        grids |= onnx_integers.make_outputs_integer(proto.graph)
     _name_batch(proto.graph)
-    _describe(proto, lowered, description)
+    _describe(proto, lowered, description, grids)
     return proto.SerializeToString()
 
 
@@ -202,8 +216,10 @@ def _name_batch(graph):
     del graph.value_info[:]
 
 
-def _describe(proto, lowered, description):
+def _describe(proto, lowered, description, grids):
     proto.producer_name, proto.producer_version = "hsvit_keras", importlib.metadata.version("hsvit-keras")
     proto.graph.name = lowered.name
     proto.doc_string = ""
     proto.metadata_props.add(key=DESCRIPTION, value=json.dumps(description.to_json()))
+    if grids:
+        proto.metadata_props.add(key=GRIDS, value=json.dumps(grids))

@@ -31,7 +31,7 @@ from hsvit_keras.tasks import task_of
 from hsvit_runtime import files, inspection
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
-from hsvit_runtime.presets import ONNX_PRESETS, PRESETS, TENSOR_TYPES, preset_named
+from hsvit_runtime.presets import ONNX_PRESETS, ONNX_TENSOR_TYPES, PRESETS, TENSOR_TYPES, preset_named
 from hsvit_runtime.tflite_model import TFLiteModel
 
 _MADE_UP_SAMPLES = 16
@@ -110,14 +110,8 @@ def to_tflite(
     from hsvit_keras.artifacts import lowering, tflite_conversion
     from hsvit_runtime import metadata
 
-    quantizes = preset_named(preset).needs_ranges
     types = {"input_type": input_type, "output_type": output_type}
-    for name, value in types.items():
-        if value not in TENSOR_TYPES or (value != "float32" and not quantizes):
-            raise InputError(
-                f"{name} has to be float32, or uint8 or int8 with preset='int8'; "
-                f"received {name}={value!r}, preset={preset!r}"
-            )
+    _check_types(types, TENSOR_TYPES, preset_named(preset), preset)
     tflite_conversion.parse_version(runtime)
 
     def make(prepared):
@@ -152,6 +146,8 @@ def to_onnx(
     samples=None,
     batch_size=None,
     opset=17,
+    input_type="float32",
+    output_type="float32",
     probabilities=False,
     allow_loss=False,
 ):
@@ -165,6 +161,9 @@ def to_onnx(
         samples: see `to_tflite`.
         batch_size: int, samples at a time; None for any number.
         opset: int, version of the ONNX operators, at least 17.
+        input_type: str, "float32", or "uint8" for the preset "int8"; the file says which value an integer
+            stands for, pixels being themselves.
+        output_type: str, likewise.
         probabilities: bool, whether a softmax stands behind the logits.
         allow_loss: see `to_tflite`.
 
@@ -178,14 +177,19 @@ def to_onnx(
     require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering, onnx_conversion
 
+    types = {"input_type": input_type, "output_type": output_type}
+    _check_types(types, ONNX_TENSOR_TYPES, preset_named(preset, ONNX_PRESETS), preset)
+
     def make(prepared):
-        lowered = lowering.lower(prepared.finished(), batch_size)
+        finished = prepared.finished(integer_output=output_type != "float32")
+        lowered = lowering.lower(finished, batch_size)
         content = onnx_conversion.convert(
             lowered,
             preset=preset,
             opset=opset,
             description=prepared.description,
             names=prepared.output_names,
+            **types,
         )
         return content, _onnx_facts(content), OnnxModel(content)
 
@@ -193,6 +197,16 @@ def to_onnx(
         path, ".onnx", preset, ONNX_PRESETS, calibration, samples, batch_size, probabilities, allow_loss
     )
     return _write(model, request, make)
+
+
+def _check_types(types, known, preset, name):
+    """Raises `InputError` if inputs or outputs are to be of a type that a preset has not."""
+    for argument, value in types.items():
+        if value not in known or (value != "float32" and not preset.needs_ranges):
+            raise InputError(
+                f"{argument} has to be float32, or {' or '.join(known[1:])} with preset='int8'; "
+                f"received {argument}={value!r}, preset={name!r}"
+            )
 
 
 def report_of(artifact):

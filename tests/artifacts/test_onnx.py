@@ -79,6 +79,45 @@ def test_presets(classifier, quantized, digits, tmp_path, preset):
     assert cosine >= ONNX_PRESETS[preset].limits["cosine"]
 
 
+def test_integer_inputs_and_outputs(quantized, digits, tmp_path):
+    """ONNX Runtime itself takes the bytes of images, and gives shares of 256."""
+    import onnxruntime
+
+    types = {"input_type": "uint8", "output_type": "uint8"}
+    path = tmp_path / "m.onnx"
+    report = hsvit_keras.to_onnx(quantized, path, preset="int8", samples=digits, probabilities=True, **types)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    given, found = report["input"], report["output"]
+    assert (given["dtype"], given["scale"], given["zero_point"]) == ("uint8", 1.0, 0)
+    assert (found["dtype"], found["scale"], found["zero_point"]) == ("uint8", 1 / 256, 0)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    (shares,) = session.run(None, {"image": digits.inputs.astype("uint8")})
+    assert shares.dtype == np.uint8
+    opened = hsvit_keras.open_model(path).predict_only(digits.inputs)
+    np.testing.assert_array_equal(opened, shares.astype("float32") / 256)
+    whole = tmp_path / "float.onnx"
+    hsvit_keras.to_onnx(quantized, whole, preset="int8", samples=digits, probabilities=True)
+    expected = hsvit_keras.open_model(whole).predict_only(digits.inputs)
+    assert np.abs(opened - np.minimum(expected, 255 / 256)).max() <= 0.5 / 256 + 1e-6
+    kinds = [[node.op_type for node in onnx.load(file).graph.node] for file in (path, whole)]
+    # The first pair's conversion is gone, and the last one's; there is a range of probabilities.
+    assert kinds[0].count("QuantizeLinear") == kinds[1].count("QuantizeLinear")
+    assert kinds[0].count("DequantizeLinear") == kinds[1].count("DequantizeLinear")
+
+
+def test_integers_need_ranges_at_the_ends(tmp_path):
+    """A model whose first layer is float takes no integers."""
+    model = keras.Sequential([keras.Input((8, 8, 3)), layers.Softmax(), layers.Conv2D(2, 1), layers.ELU()])
+    given = np.random.default_rng(0).normal(size=(4, 8, 8, 3)).astype("float32")
+    quantized = hsvit_keras.calibrate(model, [given])
+    for end, message in (("input", "computes with floats of"), ("output", "computes '.*' as floats")):
+        with pytest.raises(InputError, match=f"^{end}_type cannot be uint8: the graph {message}"):
+            hsvit_keras.to_onnx(
+                quantized, tmp_path / "m.onnx", preset="int8", samples=given, **{f"{end}_type": "uint8"}
+            )
+    assert names_in(tmp_path) == []
+
+
 def test_probabilities_and_batch(stranger, tmp_path):
     report = hsvit_keras.to_onnx(stranger, tmp_path / "m.onnx", batch_size=2, probabilities=True)
     assert report["input"]["shape"] == [2, 8, 8, 1]
@@ -119,6 +158,11 @@ WRONG = {
     "preset": ({"preset": "dynamic"}, "one of float32, float16, int8; received preset='dynamic'"),
     "ranges": ({"preset": "int8"}, "'stranger' has no ranges, which int8 needs"),
     "calibration": ({"calibration": []}, "calibration is for preset='int8'; received preset='float32'"),
+    "float32": (
+        {"input_type": "uint8"},
+        "input_type has to be float32, or uint8 with preset='int8'; received",
+    ),
+    "int8": ({"output_type": "int8", "preset": "int8"}, "output_type has to be float32, or uint8 with"),
     "opset": ({"opset": 11}, "opset has to be 17 to 18; received opset=11"),
 }
 
