@@ -150,6 +150,7 @@ SCHEMES = {
             ours.RotaryEmbedding,
             ours.SequencePooling,
             ours.TileTokens,
+            ours.quick_gelu,
             layers.Activation,
             layers.Average,
             layers.ELU,

@@ -305,7 +305,7 @@ def test_a_layer_that_is_called_twice_has_one_range():
 
 def test_every_layer_of_the_package_is_in_one_table_of_the_scheme():
     scheme = SCHEMES["int8"]
-    known = [*scheme.integer, *scheme.transparent, *scheme.floating]
+    known = [*scheme.integer, *scheme.between, *scheme.transparent, *scheme.floating]
     assert len(set(known)) == len(known)
     assert {getattr(hsvit_keras.layers, name) for name in hsvit_keras.layers.__all__} <= set(known)
 
