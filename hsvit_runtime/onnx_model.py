@@ -49,7 +49,7 @@ class OnnxModel(Runnable):
             ) from error
         self.init_ms = 1e3 * (time.perf_counter() - start)
         properties = self._session.get_modelmeta().custom_metadata_map
-        grids = _property(properties, GRIDS, name, lambda grids: grids)
+        grids = _property(properties, GRIDS, name, dict)
         self.inputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_inputs())
         self.outputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_outputs())
         self.description = _property(properties, DESCRIPTION, name, Description.from_json)
