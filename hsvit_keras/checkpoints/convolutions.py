@@ -1,24 +1,4 @@
-"""Convolutions and the normalizations behind them, of which ResNet, MobileNetV2 and EfficientNet are made."""
-
-import keras
-
-from hsvit_keras.checkpoints import tensors as read
-
-
-def unit(model, tensors, layer, convolution, normalization):
-    """Sets the weights of a convolution, depthwise or not, and of the normalization behind it.
-
-    Args:
-        model: `keras.Model`.
-        tensors: `Tensors`.
-        layer: str, our convolution; its normalization has the same name with `_norm` behind.
-        convolution: str, the authors' module.
-        normalization: str, the authors' module.
-    """
-    ours = model.get_layer(layer)
-    load = read.depthwise if isinstance(ours, keras.layers.DepthwiseConv2D) else read.convolution
-    load(ours, tensors, convolution)
-    read.normalization(model.get_layer(f"{layer}_norm"), tensors, normalization)
+"""Names of the blocks and layers of ResNet, MobileNetV2 and EfficientNet."""
 
 
 def blocks(model):

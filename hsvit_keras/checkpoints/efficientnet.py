@@ -46,12 +46,12 @@ def build(architecture, config, input_shape):
 
 def load(model, tensors):
     """Sets the weights of `model` from torchvision's tensors."""
-    convolutions.unit(model, tensors, "stem_conv", "features.0.0", "features.0.1")
+    read.normalized_convolution(model, tensors, "stem_conv", "features.0.0", "features.0.1")
     for stage, depth in enumerate(model.depths):
         for i in range(depth):
             _load_block(model, tensors, f"stage{stage}_block{i}", f"features.{stage + 1}.{i}.block")
     last = f"features.{len(model.depths) + 1}"
-    convolutions.unit(model, tensors, "head_conv", f"{last}.0", f"{last}.1")
+    read.normalized_convolution(model, tensors, "head_conv", f"{last}.0", f"{last}.1")
     read.dense(model.get_layer("head"), tensors, "classifier.1")
 
 
@@ -63,4 +63,6 @@ def _load_block(model, tensors, ours, theirs):
             read.convolution(model.get_layer(f"{ours}_gate_squeeze"), tensors, f"{theirs}.{i}.fc1")
             read.convolution(model.get_layer(f"{ours}_gate_excite"), tensors, f"{theirs}.{i}.fc2")
         else:
-            convolutions.unit(model, tensors, f"{ours}_{part}", f"{theirs}.{i}.0", f"{theirs}.{i}.1")
+            read.normalized_convolution(
+                model, tensors, f"{ours}_{part}", f"{theirs}.{i}.0", f"{theirs}.{i}.1"
+            )

@@ -38,15 +38,17 @@ def build(architecture, config, input_shape):
 
 def load(model, tensors):
     """Sets the weights of `model` from torchvision's tensors."""
-    convolutions.unit(model, tensors, "stem_conv", "features.0.0", "features.0.1")
+    read.normalized_convolution(model, tensors, "stem_conv", "features.0.0", "features.0.1")
     names = convolutions.blocks(model)
     for number, ours in enumerate(names, 1):
         theirs = f"features.{number}.conv"
         parts = [part for part in ("expand", "depthwise") if convolutions.has(model, f"{ours}_{part}")]
         for i, part in enumerate(parts):
-            convolutions.unit(model, tensors, f"{ours}_{part}", f"{theirs}.{i}.0", f"{theirs}.{i}.1")
+            read.normalized_convolution(
+                model, tensors, f"{ours}_{part}", f"{theirs}.{i}.0", f"{theirs}.{i}.1"
+            )
         last = f"{theirs}.{len(parts)}", f"{theirs}.{len(parts) + 1}"
-        convolutions.unit(model, tensors, f"{ours}_project", *last)
+        read.normalized_convolution(model, tensors, f"{ours}_project", *last)
     last = f"features.{len(names) + 1}"
-    convolutions.unit(model, tensors, "head_conv", f"{last}.0", f"{last}.1")
+    read.normalized_convolution(model, tensors, "head_conv", f"{last}.0", f"{last}.1")
     read.dense(model.get_layer("head"), tensors, "classifier.1")

@@ -33,14 +33,14 @@ def build(architecture, config, input_shape):
 
 def load(model, tensors):
     """Sets the weights of `model` from torchvision's tensors."""
-    convolutions.unit(model, tensors, "stem_conv", "conv1", "bn1")
+    read.normalized_convolution(model, tensors, "stem_conv", "conv1", "bn1")
     for stage, depth in enumerate(model.depths):
         for i in range(depth):
             ours, theirs = f"stage{stage}_block{i}", f"layer{stage + 1}.{i}"
             for j in range(3 if model.bottleneck else 2):
                 unit = f"{theirs}.conv{j + 1}", f"{theirs}.bn{j + 1}"
-                convolutions.unit(model, tensors, f"{ours}_conv{j}", *unit)
+                read.normalized_convolution(model, tensors, f"{ours}_conv{j}", *unit)
             if convolutions.has(model, f"{ours}_shortcut"):
                 unit = f"{theirs}.downsample.0", f"{theirs}.downsample.1"
-                convolutions.unit(model, tensors, f"{ours}_shortcut", *unit)
+                read.normalized_convolution(model, tensors, f"{ours}_shortcut", *unit)
     read.dense(model.get_layer("head"), tensors, "fc")

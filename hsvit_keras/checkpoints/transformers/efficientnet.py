@@ -79,14 +79,14 @@ def build(config, input_shape, **common):
 def load(model, tensors):
     """Sets the weights of `model` from the tensors of the checkpoint."""
     stem, top = "efficientnet.embeddings", "efficientnet.encoder"
-    convolutions.unit(model, tensors, "stem_conv", f"{stem}.convolution", f"{stem}.batchnorm")
+    read.normalized_convolution(model, tensors, "stem_conv", f"{stem}.convolution", f"{stem}.batchnorm")
     for number, ours in enumerate(convolutions.blocks(model)):
         theirs = f"efficientnet.encoder.blocks.{number}"
         for part, modules in _PARTS.items():
             if convolutions.has(model, f"{ours}_{part}"):
                 names = (f"{theirs}.{module}" for module in modules)
-                convolutions.unit(model, tensors, f"{ours}_{part}", *names)
+                read.normalized_convolution(model, tensors, f"{ours}_{part}", *names)
         read.convolution(model.get_layer(f"{ours}_gate_squeeze"), tensors, f"{theirs}.squeeze_excite.reduce")
         read.convolution(model.get_layer(f"{ours}_gate_excite"), tensors, f"{theirs}.squeeze_excite.expand")
-    convolutions.unit(model, tensors, "head_conv", f"{top}.top_conv", f"{top}.top_bn")
+    read.normalized_convolution(model, tensors, "head_conv", f"{top}.top_conv", f"{top}.top_bn")
     read.dense(model.get_layer("head"), tensors, "classifier")

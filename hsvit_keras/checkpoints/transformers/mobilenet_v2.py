@@ -73,4 +73,4 @@ def load(model, tensors):
 
 
 def _load_unit(model, tensors, ours, theirs):
-    convolutions.unit(model, tensors, ours, f"{theirs}.convolution", f"{theirs}.normalization")
+    read.normalized_convolution(model, tensors, ours, f"{theirs}.convolution", f"{theirs}.normalization")
