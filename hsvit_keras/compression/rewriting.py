@@ -62,10 +62,14 @@ def with_dtype(model, policy):
 
 
 def config_of(layer):
-    """The configuration of a layer, with activation functions as they are: not all can be found by name."""
+    """The configuration of a layer, with activation functions as they are: not all can be found by name.
+
+    Activations that are layers are made anew from their configuration, so that two layers do not share one.
+    """
     config = layer.get_config()
-    functions = {name: getattr(layer, name, None) for name in config if name.endswith("activation")}
-    return {**config, **{name: function for name, function in functions.items() if callable(function)}}
+    values = {name: getattr(layer, name, None) for name in config if name.endswith("activation")}
+    is_function = {name: callable(v) and not isinstance(v, keras.Layer) for name, v in values.items()}
+    return {**config, **{name: value for name, value in values.items() if is_function[name]}}
 
 
 def _keep(path, layer):
@@ -118,6 +122,8 @@ class _Copy:
             args, kwargs = keras.tree.map_structure(_constant, (args, kwargs))
         if is_nested(operation):
             return copy(*args, **kwargs)
+        if type(operation) is keras.layers.Identity:  # which Keras cannot call in a nested model with a mode
+            kwargs.pop("training", None)
         return self._call(self._graph.path(operation), copy, *args, **kwargs)
 
     def _new(self, operation, args):
@@ -147,8 +153,12 @@ def fresh(layer, path):
         return keras.layers.Lambda(layer.function, **config, name=layer.name, dtype=layer.dtype_policy)
     if type(layer) is keras.layers.Identity:  # which Keras cannot save with a policy that is not a string
         return keras.layers.Identity(name=layer.name, dtype=layer.dtype_policy.name)
+    config = {
+        name: fresh(value, f"{path}.{name}") if isinstance(value, keras.Layer) else value
+        for name, value in config_of(layer).items()
+    }
     try:
-        copy = type(layer).from_config(config_of(layer))
+        copy = type(layer).from_config(config)
         copy.name = layer.name  # which Keras' own config of a class may leave out
         return copy
     except Exception as error:  # whatever the code of a class that was never copied before ends in
@@ -173,9 +183,9 @@ def _carry_trainable(layer, copy):
     if is_nested(layer):
         copy._trainable = layer.trainable  # without that of the layers inside of it, which have their own
         return
-    inside = [layer], [copy]
-    if type(layer) is type(copy):
-        inside = layer._flatten_layers(), copy._flatten_layers()
+    inside = layer._flatten_layers(), copy._flatten_layers()
+    if type(layer) is not type(copy) or len(inside[0]) != len(inside[1]):  # a replacement has other parts
+        inside = [layer], [copy]
     for old, new in zip(*inside, strict=True):
         new.trainable = old.trainable
 

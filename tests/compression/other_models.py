@@ -20,7 +20,8 @@ def _hub(name, **arguments):
     models, _ = _packages()
     shape = {"input_shape" if name == "EfficientNet" else "image_shape": SHAPE}
     backbone = getattr(models, f"{name}Backbone")(**shape, **arguments)
-    return getattr(models, f"{name}ImageClassifier")(backbone=backbone, num_classes=10)
+    classifier = getattr(models, f"{name}ImageClassifier")
+    return classifier(backbone=backbone, preprocessor=None, num_classes=10)
 
 
 def _cv(name, **arguments):
@@ -88,6 +89,36 @@ MODELS = {
     "hub DenseNet": lambda: _hub(
         "DenseNet", stackwise_num_repeats=[2, 2], compression_ratio=0.5, growth_rate=8
     ),
+    "hub VGG": lambda: _hub("VGG", stackwise_num_repeats=[1, 1], stackwise_num_filters=[8, 16]),
+    "hub Xception": lambda: _hub(
+        "Xception",
+        stackwise_conv_filters=[[8, 16], [16, 24, 24], [24, 32, 32]],
+        stackwise_pooling=[False, True, False],
+    ),
+    "hub CSPNet": lambda: _hub(
+        "CSPNet",
+        stem_filters=8,
+        stem_kernel_size=3,
+        stem_strides=1,
+        stackwise_num_filters=[8, 16],
+        stackwise_strides=[1, 2],
+        stackwise_depth=[1, 1],
+        stage_type="dark",
+        block_type="dark_block",
+        bottle_ratio=[0.5, 1.0],
+    ),
+    "hub HGNetV2": lambda: _hub(
+        "HGNetV2",
+        depths=[1, 1],
+        embedding_size=8,
+        hidden_sizes=[16, 24],
+        stem_channels=[3, 8, 8],
+        hidden_act="relu",
+        use_learnable_affine_block=True,
+        stackwise_stage_filters=[[8, 8, 16, 1, 2, 3], [16, 8, 24, 1, 2, 3]],
+        apply_downsample=[False, True],
+        use_lightweight_conv_block=[False, True],
+    ),
     "hub DeiT": lambda: _hub("DeiT", **_TRANSFORMER, intermediate_dim=32),
     "hub ViT": lambda: _hub("ViT", **_TRANSFORMER, mlp_dim=32),
     "hub MiT": lambda: _hub(
@@ -129,7 +160,23 @@ MODELS = {
         "DenseNet", stackwise_num_repeats=[2, 2], compression_ratio=0.5, growth_rate=8
     ),
     "cv CSPDarkNet": lambda: _cv("CSPDarkNet", **_DARKNET),
+    "cv MiT": lambda: _cv(
+        "MiT", embedding_dims=[8, 16, 20, 32], depths=[1, 1, 1, 1], input_shape=(64, 64, 3)
+    ),
 }
+
+
+def mobile_net_v3():
+    """A model with an activation that is a layer whose configuration does not make it again."""
+    return _cv(
+        "MobileNetV3",
+        stackwise_expansion=[1, 4.5, 4],
+        stackwise_filters=[16, 24, 24],
+        stackwise_kernel_size=[3, 3, 5],
+        stackwise_stride=[2, 2, 1],
+        stackwise_se_ratio=[0.25, None, 0.25],
+        stackwise_activation=["relu", "relu", "hard_swish"],
+    )
 
 
 def yolo():

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from keras import layers, ops
 
+import hsvit_keras
 from hsvit_keras.compression.counting import count_multiply_adds
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.opening import open_layers
+from hsvit_runtime.errors import InputError
 from tests.models.running import ON_JAX, outputs
 
 GAIN = np.array([1.0, 2.0, 3.0], "float32")
@@ -127,6 +129,59 @@ def test_activations_of_the_backend(name):
     found = {layer.activation for layer in opened.layers[1:]}
     assert found == {keras.activations.get(name)}
     np.testing.assert_allclose(outputs(opened, numbers(model)), outputs(model, numbers(model)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "convolution", [layers.Conv2D, layers.DepthwiseConv2D, layers.SeparableConv2D, layers.Conv2DTranspose]
+)
+def test_layers_as_activations(convolution, tmp_path):
+    """They stand in the graph then; with weights, Keras itself would lose those when it saves the model."""
+    size = {} if convolution is layers.DepthwiseConv2D else {"filters": 5}
+    slopes = layers.PReLU(shared_axes=(1, 2), alpha_initializer="random_uniform")
+    given = keras.Input((6, 6, 3))
+    leaky = layers.Conv2D(4, 1, activation=layers.LeakyReLU(0.1), name="leaky")(given)
+    model = keras.Model(given, convolution(kernel_size=3, activation=slopes, name="sloped", **size)(leaky))
+    slopes.trainable = False
+    opened = open_layers(model)
+    assert {"LeakyReLU", "PReLU"} <= classes(opened)
+    assert not opened.get_layer("sloped_activation").trainable and opened.get_layer("sloped").trainable
+    quantized = hsvit_keras.calibrate(model, [images := numbers(model)])
+    assert {type(layer) for layer in quantized.layers} >= {layers.LeakyReLU, layers.PReLU}
+    expected = outputs(model, images)
+    opened.save(tmp_path / "opened.keras")
+    for copy in (opened, keras.models.load_model(tmp_path / "opened.keras")):
+        np.testing.assert_allclose(outputs(copy, images), expected, atol=1e-6)
+    removed = hsvit_keras.remove_quantization(quantized)
+    np.testing.assert_allclose(outputs(removed, images), expected, atol=1e-6)
+
+
+def test_copies_do_not_share_activations():
+    slopes = layers.PReLU(alpha_initializer="ones")
+    model = keras.Sequential(
+        [keras.Input((3,)), layers.Dense(4, activation=slopes), layers.Dense(2), layers.BatchNormalization()]
+    )
+    copy = hsvit_keras.fold_batch_norm(model)
+    expected = outputs(copy, numbers(model))
+    slopes.set_weights([np.zeros(4)])
+    np.testing.assert_array_equal(outputs(copy, numbers(model)), expected)
+
+
+class NamelessActivation(layers.Layer):
+    """Its own config does not fit it."""
+
+    def __init__(self):
+        super().__init__()
+
+    def call(self, x):
+        return layers.ReLU(6.0)(x)
+
+
+def test_activations_that_cannot_be_made_again_are_refused():
+    given = keras.Input((3,))
+    hidden = layers.Dense(4, activation=NamelessActivation(), name="nameless")(given)
+    model = keras.Model(given, layers.BatchNormalization()(layers.Dense(2)(hidden)))
+    with pytest.raises(InputError, match=r"'nameless' of class Dense cannot be copied.*NamelessActivation"):
+        hsvit_keras.fold_batch_norm(model)
 
 
 def test_functions_of_ones_own_are_kept():

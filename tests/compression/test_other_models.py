@@ -87,3 +87,16 @@ def test_detectors_are_refused_with_what_to_do(make):
     for expected, found in zip(model(images), folded(images), strict=True):
         expected, found = map(keras.ops.convert_to_numpy, (expected, found))
         np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.once
+def test_layers_that_could_not_be_loaded_again_are_refused():
+    model = other_models.mobile_net_v3()
+    images = other_models.images_of(model, 2)
+    for make in (
+        hsvit_keras.fold_batch_norm,
+        open_layers,
+        lambda model: hsvit_keras.calibrate(model, [images]),
+    ):
+        with pytest.raises(InputError, match=r"excite_activation' of class HardSigmoidActivation cannot be"):
+            make(model)

@@ -1,6 +1,6 @@
 """Opening: rewrites layers that passes cannot look into as plain layers of the graph.
 
-- `activations`: functions of the backend as Keras' own;
+- `activations`: functions of the backend as Keras' own; layers given as activations as layers of the graph;
 - `blocks`: layers that call layers, as models of these, by `tracing` their calls; what else they compute is
   made one for any batch by `traced_operations`;
 - `attention`: Keras' attention layers as projections around our attention core;

@@ -26,7 +26,8 @@ def open_layers(model, keep=(), check=True):
       tokens `(batch, tokens, dim)` of a fixed number.
     - `keras.ops.image.extract_patches` becomes a convolution: where a Dense layer projects the patches, one
       with its kernel and its name; else a frozen one that copies pixels.
-    - Activations given as functions of the backend, such as `tf.nn.relu`, become Keras' own.
+    - Activations given as functions of the backend, such as `tf.nn.relu`, become Keras' own; those given as
+      layers, such as `Dense(8, activation=LeakyReLU(0.1))`, become layers `..._activation` of the graph.
     - Separable convolutions become a depthwise convolution `..._depthwise` and one of single pixels.
     - Operations such as `x + y`, `2 * x` and `ops.reshape(x, shape)` become the layers that compute the same.
     - Padding with minus infinity in front of max pooling becomes `EdgePadding2D`, where that is the same.
