@@ -14,12 +14,13 @@ from hsvit_keras.compression.model_inputs import input_name
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
 from tests.compression.random_graphs import random_model
+from tests.parameters import slow_but
 
 pytestmark = [
     pytest.mark.tensorflow,
     pytest.mark.filterwarnings("ignore:the scheme has no entry"),
 ]
-FAST, SLOW = (6,), 40  # 6 calls a layer twice between two ranges
+FAST, SLOW = (6,), 40  # 6 calls a layer twice
 # Of two outputs that are one tensor, the converter keeps one.
 REFUSED = {5: "two models with the outputs a, b, c and a, c cannot be compared"}
 
@@ -34,7 +35,7 @@ def pictures(model, seed, count=64):
     return (colors + rng.normal(size=(count, *shape))).astype("float32")
 
 
-@pytest.mark.parametrize("preset", ["float32", "int8"])
+@pytest.mark.parametrize("preset", slow_but(["float32"], ["float32", "int8"]))
 @pytest.mark.parametrize(
     "seed", [seed if seed in FAST else pytest.param(seed, marks=pytest.mark.slow) for seed in range(SLOW)]
 )

@@ -78,7 +78,7 @@ ATTENTION_KERNELS = [12 * 15] * 4
 
 
 @pytest.mark.filterwarnings("ignore:the scheme has no entry for")
-@pytest.mark.parametrize("preset", ["float32", "int8"])
+@pytest.mark.parametrize("preset", slow_but(["int8"], ["float32", "int8"]))
 @pytest.mark.parametrize("name", slow_but(["nested"], MODELS))
 def test_vision_transformers(name, preset, tmp_path):
     make, opaque = MODELS[name]

@@ -13,6 +13,7 @@ from hsvit_keras.artifacts.lowering import lower
 from hsvit_runtime import inspection
 from hsvit_runtime.tflite_model import TFLiteModel
 from tests.models import small
+from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -31,7 +32,7 @@ def model():
     return unet
 
 
-@pytest.mark.parametrize("preset", ["float32", "int8"])
+@pytest.mark.parametrize("preset", slow_but(["int8"], ["float32", "int8"]))
 def test_artifact(model, preset):
     model = hsvit_keras.calibrate(model, [IMAGES]) if preset == "int8" else model
     content = tflite_conversion.convert(lower(model), preset)

@@ -180,7 +180,7 @@ MODELS = {
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(["swiftformer_xs"], MODELS))
 def test_parameters_of_table_3(name):
     row = ROWS[MODELS[name]]
     parameters = trainable(name, input_shape=(64, 64, 3), num_classes=200)

@@ -27,6 +27,7 @@ def test_a_kernel_that_another_layer_reads_keeps_the_scale_behind_it():
     assert hsvit_keras.fold_batch_norm(model) is model
 
 
+@pytest.mark.slow
 def test_families_keep_the_scales_that_no_kernel_takes_in():
     for name, kept in (("efficientformer_l1", 2), ("swiftformer_s", 0)):
         folded = hsvit_keras.fold_batch_norm(grown_model(name))

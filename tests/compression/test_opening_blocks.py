@@ -310,6 +310,7 @@ def test_batch_norm_inside_of_blocks_is_folded():
     assert hsvit_keras.fold_batch_norm(model) is model
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the scheme has no entry for")
 def test_passes_see_what_is_inside():
     model = vision_transformer()

@@ -72,7 +72,7 @@ def test_folding_and_slimming_in_any_order():
 @pytest.mark.parametrize(
     "name, preset",
     [
-        ("deit_base", "float32"),
+        pytest.param("deit_base", "float32", marks=pytest.mark.slow),
         ("hsvit_c2a2", "float32"),
         pytest.param("hsvit_c2a2", "dynamic", marks=pytest.mark.slow),
     ],

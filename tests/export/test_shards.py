@@ -76,6 +76,7 @@ def call_for_split_model(folder, num_shards):
     call(shards, f"--model={path}", f"--output={folder}", *options)
 
 
+@pytest.mark.slow
 def test_one_number_of_shards_makes_a_manifest(tmp_path, capsys):
     call_for_split_model(tmp_path, "3")
     manifest = json.loads((tmp_path / "manifest.json").read_text())

@@ -221,6 +221,7 @@ def test_command(model, tmp_path):
     assert output.with_suffix(".json").is_file()
 
 
+@pytest.mark.slow
 def test_command_on_another_backend(model, tmp_path):
     result = subprocess.run(
         command(model=model, output=tmp_path / "m.tflite"),

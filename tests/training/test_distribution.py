@@ -116,6 +116,7 @@ def test_errors(tmp_path):
         distribution.distribute("groups", ["cpu:0"], 16, model(attention_groups=0))
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_tensorflow_is_refused(tmp_path):
     with pytest.raises(

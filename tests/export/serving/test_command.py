@@ -30,6 +30,7 @@ def test_without_ray(sharded, monkeypatch):
         call(serve, f"--manifest={sharded.manifest}")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_too_many_nodes(sharded):
     with pytest.raises(InputError, match="num_nodes has to be from 1 to 4, the shards; received 5"):

@@ -27,6 +27,7 @@ def test_part():
     return load_dataset("digits", "test")
 
 
+@pytest.mark.slow
 def test_accuracies_are_those_of_the_keras_parts(model, sharded, test_part):
     images, labels = sample_images(test_part, SAMPLES, image_shape=(16, 16, 1))
     tokens = np.concatenate([part(images) for part in sharded.parts], axis=1)

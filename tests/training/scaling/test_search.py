@@ -107,6 +107,7 @@ def test_a_search_leaves_its_files(tmp_path, by_formula, capsys):
     assert "* depth 2 " in said and "step 2: from depth 2" in said and "deit_tiny" in said
 
 
+@pytest.mark.slow
 def test_trials_have_the_recipe_and_tell_what_they_are_for(tmp_path, by_formula, without_picture):
     search(small_config(), tmp_path)
     values, facts = Formula.asked[0]
