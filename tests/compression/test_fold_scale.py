@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 
 import hsvit_keras
 from hsvit_keras.layers import LayerScale
