@@ -19,7 +19,7 @@ from PIL import Image
 import hsvit_keras
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
-from hsvit_runtime.errors import FileError
+from hsvit_runtime.errors import FileError, InputError
 from tests.data_sets.making import write_class_folder
 from tests.training.breaking import broken_off
 from training.configs import digits, folder
@@ -187,6 +187,18 @@ def test_training_and_validation_have_no_image_in_common():
     )
     assert not train_set & validation_set
     assert np.abs(np.bincount(data.validation_set.labels) - 14.4).max() < 1
+
+
+def test_few_images_are_the_same_for_every_seed():
+    one, other = (
+        Data(recipe.plain(small_config(train_images=250, seed=seed, batch_size=50))) for seed in (0, 1)
+    )
+    assert len(one.train_set) == 225 and len(one.validation_set) == 25 and len(one.test_set) == 355
+    assert {image.tobytes() for image in one.train_set.images} == {
+        image.tobytes() for image in other.train_set.images
+    }
+    with pytest.raises(InputError, match=r"config\.train_images=1443 is more than the 1442 of digits"):
+        Data(recipe.plain(small_config(train_images=1443)))
 
 
 def test_the_model_carries_its_data(unbroken):

@@ -1,6 +1,14 @@
 """The parts of a data set that a config trains, validates and tests on, and the batches it makes of them."""
 
-from data_sets import batches, load_dataset, load_validation, sample_batches, split_off, steps_per_epoch
+from data_sets import (
+    batches,
+    few_of,
+    load_dataset,
+    load_validation,
+    sample_batches,
+    split_off,
+    steps_per_epoch,
+)
 from data_sets.pipeline import PIXELS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
@@ -34,7 +42,10 @@ class Data:
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
         self.train_set, self.validation_set, self.validation_part = _divide(
-            load_dataset(self.name, "train", data_dir), self.test_set, values["validation"], data_dir
+            _train_part(self.name, values["train_images"], data_dir),
+            self.test_set,
+            values["validation"],
+            data_dir,
         )
         self.task = task_named(self.train_set.task)
         self.class_names = self.train_set.class_names
@@ -86,6 +97,13 @@ class Data:
             )
         shapes = [tuple(output.shape) for output in model.outputs]
         self.task.check_outputs(shapes, self.class_names, model.name)
+
+
+def _train_part(name, count, data_dir):
+    dataset = load_dataset(name, "train", data_dir)
+    if count is not None and count > len(dataset):
+        raise InputError(f"config.train_images={count} is more than the {len(dataset)} of {name}, train part")
+    return dataset if count is None else few_of(dataset, count)
 
 
 def _divide(train_set, test_set, wanted, data_dir):

@@ -11,6 +11,7 @@ DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
 _RANGES = {
     "batch_size": ("at least 1", lambda value: value >= 1),
     "epochs": ("at least 1", lambda value: value >= 1),
+    "train_images": ("at least 1, or None for all", lambda value: value is None or value >= 1),
     "learning_rate": ("more than 0", lambda value: value > 0),
     "warmup_epochs": ("at least 0", lambda value: value >= 0),
     "weight_decay": ("at least 0", lambda value: value >= 0),
