@@ -1,12 +1,12 @@
-"""Which model for my phone? Makes the artifacts of several models, measures them in turn, and draws the front.
+"""Which model for my phone? Makes artifacts of several models, measures them in turn, and draws the front.
 
     python -m export.compare --models=a.keras,b.keras --workdir=DIR
     python -m export.compare --runs=RUNS --workdir=DIR
 
-The models are those of one task and data set. `DIR/comparison.html` shows accuracy against latency, instructions
-and size, with the Pareto fronts; `comparison.json` beside it has the numbers, `benchmark.json` and `arm_cost.json`
-all that was measured. `DIR/bundle` is what the Android app measures on the phone. Killed, it goes on with
-the artifacts that are there.
+The models are those of one task and data set, of one size of images. `DIR/comparison.html` shows the task's
+metric against latency, instructions and size, with the Pareto fronts; `comparison.json` beside it has the
+numbers, `benchmark.json` and `arm_cost.json` all that was measured. `DIR/bundle` is what the Android app
+measures on the phone. Killed, it goes on with the artifacts that are there.
 """
 
 import pathlib
@@ -43,10 +43,13 @@ def define_flags():
 
 def main(_):
     from data_sets import load_dataset
+    from export.benchmarking.table import warnings
     from export.choosing import artifacts, bundling, comparison, models, page
     from hsvit_keras.backends import require_backend
 
     require_backend("tensorflow")
+    if FLAGS.samples == 1:
+        raise InputError("--samples=1 has no standard error: at least 2 are needed, or 0 for all")
     candidates = models.read(_paths(models), FLAGS.data)
     models.check_labels(candidates, load_dataset(candidates[0].data_set, "test", FLAGS.data_dir))
     workdir = pathlib.Path(FLAGS.workdir)
@@ -70,9 +73,7 @@ def main(_):
         samples=FLAGS.samples,
         **data,
     )
-    print(comparison.table(found))
-    for line in found["answer"]:
-        print(f"- {line}")
+    print("\n".join([comparison.table(found), *warnings(benchmark), *found["answer"]]))
     reports = [artifact.report for artifact in made if artifact.report]
     page.write(workdir / "comparison.html", found, benchmark, cost, reports)
     if FLAGS.bundle:

@@ -175,7 +175,7 @@ def _image_shape(models, dataset):
 
 
 def _inputs(model, pixels, limits):
-    """The tensors of each sample in turn, as dicts for the model's `run`: one at a time, for memory's sake."""
+    """The tensors of each sample, as dicts for the model's `run`; one at a time, for memory's sake."""
     (tensor,) = model.inputs
     for image in pixels:
         yield model.quantize({tensor.name: in_range(image[np.newaxis], limits)})

@@ -26,11 +26,14 @@ def table(report):
                 *(measured or [_number(found.get("cosine"), ".6f")]),
             ]
         )
-    lines = [text_table(columns, rows)]
+    return "\n".join([text_table(columns, rows), *warnings(report)])
+
+
+def warnings(report):
+    """A line for each of the report's warnings."""
     for entry in report["warnings"]:
         about = f"{entry['model']}: " if entry["model"] else ""
-        lines.append(f"warning: {about}{entry['message']}")
-    return "\n".join(lines)
+        yield f"warning: {about}{entry['message']}"
 
 
 def _measure(content):

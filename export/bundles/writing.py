@@ -130,7 +130,11 @@ def write(request):
             "class_names": list(images.class_names),
             "images": images.save(folder),
             "pairs": [
-                {"name": pathlib.Path(path).stem, "original": original.file, "mobile": pathlib.Path(path).name}
+                {
+                    "name": pathlib.Path(path).stem,
+                    "original": original.file,
+                    "mobile": pathlib.Path(path).name,
+                }
                 for original in request.originals
                 for path in original.mobile
             ],

@@ -1,5 +1,7 @@
 """The answer in words: the front from fastest to best, and only what the measurement can tell."""
 
+import math
+
 from hsvit_runtime.measure import Measure
 
 
@@ -35,6 +37,16 @@ def metric_name(metric):
     return metric.title[0].lower() + metric.title[1:]
 
 
+def differ(row, other, metric):
+    """Whether the metrics of two artifacts differ by more than the larger one of their standard errors.
+
+    One sample, where all others are right, is just that error.
+    """
+    gap = abs(row[metric.name] - other[metric.name])
+    error = max(row["standard_error"], other["standard_error"])
+    return gap > error and not math.isclose(gap, error, rel_tol=0.01)
+
+
 def difference(metric, value):
     """A difference or an error of a metric as text."""
     return f"{100 * value:.2g} points" if metric.is_share else f"{value:.2g}"
@@ -43,11 +55,12 @@ def difference(metric, value):
 def _measured(comparison):
     data, metric = comparison["data"], Measure(**comparison["task"]["metric"])
     threads = comparison["threads"]
+    errors = [row["standard_error"] for row in comparison["rows"]]
     return (
         f"Measured on {comparison['device']}, {threads} thread{'s' if threads > 1 else ''}; "
         f"{metric_name(metric)} on {data['samples']:,} samples of {data['name']}, {data['split']} part. Its "
-        f"standard error there is up to {difference(metric, comparison['standard_error'])}: what differs by "
-        "less is called equal."
+        f"standard error is {difference(metric, min(errors))} to {difference(metric, max(errors))}: two that "
+        "differ by less are called equal."
     )
 
 
@@ -55,38 +68,40 @@ def _steps(comparison):
     """A sentence for each member of the front of latencies, the fastest first."""
     metric = Measure(**comparison["task"]["metric"])
     rows = {row["file"]: row for row in comparison["rows"]}
-    ratios = {step["file"]: step["ratio"] for step in comparison["steps"]}
-    files, worth = comparison["fronts"]["latency"], comparison["worth"]
-    for before, file in zip([None, *files], files, strict=False):
-        row = rows[file]
-        text = f"{name_of(row)}: {row['p50_ms']:.3g} ms, {metric_name(metric)} {metric.format(row[metric.name])}"
-        if before is None:
-            text += "; the fastest"
-        else:
-            text += f"; {_against(rows[before], row, ratios[file], metric, comparison['standard_error'])}"
-        yield text + _range(file, worth, rows, metric) + "."
+    fastest = comparison["fronts"]["latency"][0]
+    yield f"{_facts(rows[fastest], metric)}; the fastest{_reach(fastest, comparison, rows, metric)}."
+    for step in comparison["steps"]:
+        row, before = rows[step["file"]], rows[step["from"]]
+        against = f"{_latency(step['ratio'], before)}, {_quality(row, before, metric)}"
+        yield f"{_facts(row, metric)}; {against}{_reach(row['file'], comparison, rows, metric)}."
 
 
-def _against(before, row, ratio, metric, error):
-    """How a member of the front differs from the next faster one."""
-    gain = abs(row[metric.name] - before[metric.name])
-    slower = "as fast as" if ratio["low"] <= 1 else "times the latency of"
-    slower = f"{slower} {name_of(before)}"
-    latency = f"{slower} ({interval(ratio)})" if ratio["low"] <= 1 else f"{interval(ratio)} {slower}"
-    if gain <= error:
-        return f"{latency}, {metric_name(metric)} equal"
-    return f"{latency}, {metric_name(metric)} better by {difference(metric, gain)}"
+def _facts(row, metric):
+    return f"{name_of(row)}: {row['p50_ms']:.3g} ms, {metric_name(metric)} {metric.format(row[metric.name])}"
 
 
-def _range(file, worth, rows, metric):
-    """From which latency to which an artifact is the one to take."""
+def _latency(ratio, before):
+    if ratio["low"] <= 1:
+        return f"not measurably slower than {name_of(before)}, {interval(ratio)}"
+    return f"{interval(ratio)} times the latency of {name_of(before)}"
+
+
+def _quality(row, before, metric):
+    if not differ(row, before, metric):
+        return f"{metric_name(metric)} equal"
+    return (
+        f"{metric_name(metric)} better by {difference(metric, abs(row[metric.name] - before[metric.name]))}"
+    )
+
+
+def _reach(file, comparison, rows, metric):
+    """Up to which latency nothing is better; nothing to say of those that measurements do not tell apart."""
+    worth = comparison["worth"]
     if file not in worth:
         return ""
-    following = worth[worth.index(file) + 1 :]
-    best = f"the best {metric_name(metric)}"
-    if not following:
-        return f"; {best} of all"
-    return f"; {best} below {rows[following[0]]['p50_ms']:.3g} ms"
+    costlier = worth[worth.index(file) + 1 :]
+    below = f" below {rows[costlier[0]]['p50_ms']:.3g} ms" if costlier else ""
+    return f"; nothing{below} has a measurably better {metric_name(metric)}"
 
 
 def _other_fronts(comparison):

@@ -26,6 +26,7 @@ class Artifact:
         path: path of the `.tflite` file.
         report: dict of the converter; None where it refused, and there is no file.
         refusal: str, why; None where it did not.
+        kept: bool, whether it was there already.
     """
 
     model: object
@@ -33,6 +34,7 @@ class Artifact:
     path: pathlib.Path
     report: dict | None = None
     refusal: str | None = None
+    kept: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _made(artifact, conversion, data):
     }
     report = _kept(artifact.path, made_from)
     if report is not None:
-        return dataclasses.replace(artifact, report={**report, "kept": True})
+        return dataclasses.replace(artifact, report=report, kept=True)
     model, arguments = data.arguments(artifact.preset)
     try:
         report = to_tflite(
@@ -146,6 +148,6 @@ def _told(artifact):
         return f"refused: {artifact.refusal}"
     report = artifact.report
     agreement = task_named(report["task"]["name"]).agreement
-    kept = ", kept" if report.get("kept") else ""
+    kept = ", kept" if artifact.kept else ""
     said = agreement.format(report["parity_with_original"][agreement.name])
     return f"{report['bytes'] / 1e3:,.1f} kB, {agreement.title.lower()} as the original {said}{kept}"

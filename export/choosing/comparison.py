@@ -7,6 +7,7 @@ from command_line.tables import table as text_table
 from export.benchmarking import comparing
 from export.choosing import answer, costs, judging
 from export.choosing.front import front, told_apart
+from export.page.words import device_name
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
@@ -15,7 +16,7 @@ from measuring import latency_statistics
 COSTS = {"latency": "p50_ms", "instructions": "instructions", "size": "bytes"}  # their keys in a row
 
 
-def compare(artifacts, workdir, *, core="cortex-a76", cache=None, **measuring):
+def compare(artifacts, workdir, *, core="cortex-a76", **measuring):
     """Measures artifacts in turn, counts their instructions, judges them, and writes what was found.
 
     Args:
@@ -23,16 +24,15 @@ def compare(artifacts, workdir, *, core="cortex-a76", cache=None, **measuring):
         workdir: path of the folder of `benchmark.json`, in the form of `benchmark.schema.json`,
             `arm_cost.json`, as `export.arm_cost` writes it, and `comparison.json`.
         core: str, the core whose instructions are counted.
-        cache: path of the folder of the tools that count, see `measuring.arm_cost.counting`.
         **measuring: arguments of `comparing.run`.
 
     Returns:
         (comparison, benchmark, cost): three dicts, those of the files; `cost` is None where instructions
-        were not counted. The comparison has the `task`, the `data`, the `device`, the `core`, the largest
-        `standard_error` of the metric; `rows`, one for each artifact; `fronts`, for each of `COSTS` a list of
-        files, the least costly first; `worth`, those of the front of latencies that measurements tell apart;
-        `steps`, the ratio of latencies from each file of that front to the next; `refused`; and `answer`,
-        lines of text.
+        were not counted. The comparison has the `task`, the `data`, the `device`, the `threads`, the `core`;
+        `rows`, one for each artifact with the `standard_error` of its metric; `fronts`, for each of `COSTS` a
+        list of files, the least costly first; `worth`, those of the front of latencies that measurements tell
+        apart; `steps`, the ratio of latencies from each file of that front to the next; `refused`; and
+        `answer`, lines of text.
 
     Raises:
         InputError: fewer than two artifacts could be made, or one cannot be measured.
@@ -51,15 +51,14 @@ def compare(artifacts, workdir, *, core="cortex-a76", cache=None, **measuring):
     measured = comparing.run(paths, **measuring)
     benchmark = measured.report
     files.write_json(workdir / "benchmark.json", benchmark)
-    cost = costs.counted(paths, core, workdir / "arm_cost.json", cache)
+    cost = costs.counted(paths, core, workdir / "arm_cost.json")
     rows = _rows(made, measured, cost)
     comparison = {
         "task": benchmark["task"],
         "data": benchmark["settings"]["data"],
-        "device": benchmark["device"]["name"] or benchmark["device"]["cpu"]["name"],
+        "device": device_name(benchmark),
         "threads": benchmark["settings"]["threads"],
         "core": cost and cost["core"],
-        "standard_error": max(row["standard_error"] for row in rows),
         "rows": rows,
         **_fronts(rows, measured),
         "refused": refused,
@@ -101,15 +100,16 @@ def _fronts(rows, measured):
         for name, key in COSTS.items()
         if all(row[key] is not None for row in rows)
     }
-    error = max(row["standard_error"] for row in rows)
     blocks = {model["name"]: model["blocks_ms"] for model in measured.report["models"]}
 
     def ratio(file, other):
         return latency_statistics.ratio_of_medians(blocks[other], blocks[file])
 
     def is_better(file, other):
-        pair = values[file], values[other]
-        return metric.best(pair) == 0 and abs(pair[0] - pair[1]) > error
+        return (
+            answer.differ(by_file[file], by_file[other], metric)
+            and metric.best([values[file], values[other]]) == 0
+        )
 
     worth = told_apart(fronts["latency"], is_better, lambda file, other: ratio(file, other)["low"] > 1)
     steps = [

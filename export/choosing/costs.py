@@ -9,14 +9,13 @@ from hsvit_runtime.errors import InputError
 from measuring.arm_cost import counting
 
 
-def counted(paths, core, output, cache=None):
+def counted(paths, core, output):
     """Counts the instructions of artifacts, or says why they are not counted.
 
     Args:
         paths: list of paths of `.tflite` files.
         core: str, one of `measuring.arm_cost.emulation.CORES`.
-        output: path of the JSON file to write.
-        cache: path of the folder of the tools, see `counting.compare`.
+        output: path of the JSON file to write; counts that it holds already are taken from it.
 
     Returns:
         dict of `counting.compare`; None where they cannot be counted.
@@ -29,7 +28,7 @@ def counted(paths, core, output, cache=None):
 
     output = pathlib.Path(output)
     try:
-        report = counting.compare(paths, core, cache=cache, known=_known(output), progress=progress)
+        report = counting.compare(paths, core, known=_known(output), progress=progress)
     except (InputError, OSError) as error:  # what was measured before is worth telling without it
         output.unlink(missing_ok=True)
         print(f"instructions on a phone's core are not counted: {error}")

@@ -12,7 +12,11 @@ def front(points, measure):
         list of names, the least costly first.
     """
     return sorted(
-        (name for name in points if not any(_beats(other, points[name], measure) for other in points.values())),
+        (
+            name
+            for name in points
+            if not any(_beats(other, points[name], measure) for other in points.values())
+        ),
         key=lambda name: points[name][0],
     )
 

@@ -61,7 +61,9 @@ def named(paths):
     names = [path.stem if often[path.stem] == 1 else path.absolute().parent.name for path in paths]
     for name, count in collections.Counter(names).items():
         if count > 1:
-            raise InputError(f"--models: {count} models would be called {name!r}; rename a file or its folder")
+            raise InputError(
+                f"--models: {count} models would be called {name!r}; rename a file or its folder"
+            )
     return dict(zip(names, paths, strict=True))
 
 
@@ -135,7 +137,7 @@ def _read(name, path, data):
 
 
 def check_comparable(models):
-    """Raises `InputError` unless models are for the same task, data set and size of images, which has a metric.
+    """Raises `InputError` unless models have one task, with a metric, one data set and one size of images.
 
     Args:
         models: list of `Model`, at least one.
@@ -169,6 +171,6 @@ def check_labels(models, dataset):
     for model in models:
         if not dataset.labels_fit(model.class_names, model.num_outputs):
             raise InputError(
-                f"{model.name} does not say the classes of {dataset.name}: its {model.task.metric.title.lower()} "
-                "there cannot be measured"
+                f"{model.name} has other classes than {dataset.name}, so that its "
+                f"{model.task.metric.title.lower()} there cannot be measured"
             )

@@ -3,7 +3,15 @@
 from command_line import plots as style
 from export.choosing import answer
 from export.choosing.comparison import COSTS, fronts_of
-from export.page import artifacts_section, building, cost_section, formats, latency_section, plots, report_page
+from export.page import (
+    artifacts_section,
+    building,
+    cost_section,
+    formats,
+    latency_section,
+    plots,
+    report_page,
+)
 from export.page.words import device_name
 
 _AXES = {

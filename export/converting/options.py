@@ -112,7 +112,13 @@ def settings_of(preset):
     """What the flags say of the artifact of a preset, to tell whether one was made by the same: dict."""
     names = ["data", "input_range", "allow_loss"]
     if preset_named(preset).needs_ranges:
-        names += ["calibration_data", "calibration_samples", "calibration_ranges", "equalize", "correct_biases"]
+        names += [
+            "calibration_data",
+            "calibration_samples",
+            "calibration_ranges",
+            "equalize",
+            "correct_biases",
+        ]
     return {name: FLAGS[name].value for name in names}
 
 

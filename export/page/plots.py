@@ -94,9 +94,8 @@ def scatter(title, points, looks, *, x_label, measure, front=None):
     from matplotlib.ticker import PercentFormatter
 
     named = [point for point in points if front is None or point[0] in front]
-    figure, axes = _figure(title, height=SIZE[1] + 0.18 * len(named))
-    if front is not None:
-        _draw_front(axes, named, [point for point in points if point not in named])
+    behind = [point for point in points if point not in named]
+    figure, axes = _figure(title, height=SIZE[1] + 0.18 * (len(named) + bool(behind)))
     for name, x, value in named:
         colour, marker = looks[name]
         # Hollow, so that two models in one place are both seen.
@@ -110,6 +109,8 @@ def scatter(title, points, looks, *, x_label, measure, front=None):
             fillstyle="none",
             markeredgewidth=2,
         )
+    if front is not None:
+        _draw_front(axes, named, behind)
     values = [value for _, _, value in points]
     room = max(0.01, 0.2 * (max(values) - min(values)))
     axes.set_ylim(min(values) - room, max(values) + room)
@@ -124,11 +125,11 @@ def scatter(title, points, looks, *, x_label, measure, front=None):
 
 def _draw_front(axes, on_it, behind):
     """The stairs of the best value at each x, and small dots for what lies behind."""
+    _, xs, values = zip(*sorted(on_it, key=lambda point: point[1]), strict=True)
+    axes.step(xs, values, where="post", color=COLOURS["ink"], linewidth=1, alpha=0.5)
     if behind:
         _, xs, values = zip(*behind, strict=True)
         axes.plot(xs, values, ".", color=COLOURS["ink"], alpha=0.5, markersize=6, label="behind the front")
-    _, xs, values = zip(*sorted(on_it, key=lambda point: point[1]), strict=True)
-    axes.step(xs, values, where="post", color=COLOURS["ink"], linewidth=1, alpha=0.5)
 
 
 def _figure(title, height=SIZE[1]):
