@@ -27,9 +27,10 @@ def name_of(row):
 
 
 def interval(ratio):
-    """A ratio with its interval, if it has one."""
-    known = ratio["low"] is not None
-    return f"{ratio['value']:.2f}" + (f" [{ratio['low']:.2f}, {ratio['high']:.2f}]" if known else "")
+    """A ratio of latencies with its interval."""
+    digits = 2 if ratio["value"] >= 1 else 3
+    value, low, high = (f"{ratio[key]:.{digits}f}" for key in ("value", "low", "high"))
+    return f"{value} [{low}, {high}]"
 
 
 def metric_name(metric):

@@ -11,6 +11,7 @@ from export.page import (
     latency_section,
     plots,
     report_page,
+    summary_section,
 )
 from export.page.words import device_name
 
@@ -45,9 +46,14 @@ def build(comparison, benchmark, cost, reports):
     data = comparison["data"]
     with building.figures() as (figure, images):
         sections = [
-            report_page.section("In short", *map(report_page.paragraph, comparison["answer"])),
+            report_page.section(
+                "In short",
+                *summary_section.alarms([benchmark]),
+                *map(report_page.paragraph, comparison["answer"]),
+                *summary_section.warnings_in_short(benchmark["warnings"]),
+            ),
             report_page.section("Fronts", report_page.figures(_fronts(comparison, metric, figure))),
-            _artifacts(comparison, metric),
+            _artifacts(comparison, metric, benchmark["models"][0]["name"]),
             artifacts_section.section([{**report, "name": report["artifact"]} for report in reports]),
             report_page.section(
                 f"Measured on {device_name(benchmark)}",
@@ -56,8 +62,11 @@ def build(comparison, benchmark, cost, reports):
             *([cost_section.section(cost)] if cost else []),
         ]
     models = len({row["model"] for row in comparison["rows"]})
-    lead = f"{models} models, {len(comparison['rows'])} artifacts, judged on {data['name']}"
-    return report_page.page("Which model?", lead, sections), images
+    lead = (
+        f"{models} models, {len(comparison['rows'])} artifacts, judged on {data['name']}. Latencies are those "
+        "of the machine that is named; the Android app measures the bundle on a phone."
+    )
+    return report_page.page("Which model for my phone?", lead, sections), images
 
 
 def _fronts(comparison, metric, figure):
@@ -71,6 +80,7 @@ def _fronts(comparison, metric, figure):
         points = [
             (answer.name_of(row), row[COSTS[cost]] / unit, row[metric.name]) for row in comparison["rows"]
         ]
+        points.sort(key=lambda point: point[1])
         drawn = plots.scatter(
             f"{metric.title} against {cost}", points, looks, x_label=x_label, measure=metric, front=names
         )
@@ -85,7 +95,7 @@ def _fronts(comparison, metric, figure):
         )
 
 
-def _artifacts(comparison, metric):
+def _artifacts(comparison, metric, first):
     rows = [
         [
             answer.name_of(row),
@@ -102,8 +112,11 @@ def _artifacts(comparison, metric):
     ]
     columns = ["<Artifact", "Median", "Ratio", "Instructions", "Size", "Parameters", metric.title]
     table = report_page.table("All artifacts", [*columns, "Standard error", "<On the front of"], rows)
+    reading = report_page.paragraph(
+        f"Ratio: median latency over that of {first}, with its 95 % interval; below 1 is faster.", "quiet"
+    )
     refused = [
         report_page.paragraph(f"{one['model']} {one['preset']} was refused: {one['reason']}", "warning")
         for one in comparison["refused"]
     ]
-    return report_page.section("All artifacts, the fastest first", table, *refused)
+    return report_page.section("All artifacts, the fastest first", table, reading, *refused)
