@@ -63,8 +63,8 @@ def build(comparison, benchmark, cost, reports):
         ]
     models = len({row["model"] for row in comparison["rows"]})
     lead = (
-        f"{models} models, {len(comparison['rows'])} artifacts, judged on {data['name']}. Latencies are those "
-        "of the machine that is named; the Android app measures the bundle on a phone."
+        f"{models} models, {len(comparison['rows'])} artifacts, judged on {data['name']}. Latencies are "
+        "those of the machine that is named; the Android app measures the bundle on a phone."
     )
     return report_page.page("Which model for my phone?", lead, sections), images
 
