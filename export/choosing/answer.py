@@ -2,6 +2,7 @@
 
 import math
 
+from export.benchmarking.table import ratio_text
 from hsvit_runtime.measure import Measure
 
 
@@ -24,13 +25,6 @@ def lines(comparison):
 def name_of(row):
     """What an artifact is called."""
     return f"{row['model']} {row['preset']}"
-
-
-def interval(ratio):
-    """A ratio of latencies with its interval."""
-    digits = 2 if ratio["value"] >= 1 else 3
-    value, low, high = (f"{ratio[key]:.{digits}f}" for key in ("value", "low", "high"))
-    return f"{value} [{low}, {high}]"
 
 
 def metric_name(metric):
@@ -83,8 +77,8 @@ def _facts(row, metric):
 
 def _latency(ratio, before):
     if ratio["low"] <= 1:
-        return f"not measurably slower than {name_of(before)}, {interval(ratio)}"
-    return f"{interval(ratio)} times the latency of {name_of(before)}"
+        return f"not measurably slower than {name_of(before)}, {ratio_text(ratio)}"
+    return f"{ratio_text(ratio)} times the latency of {name_of(before)}"
 
 
 def _quality(row, before, metric):

@@ -5,6 +5,7 @@ import pathlib
 
 from command_line.tables import table as text_table
 from export.benchmarking import comparing
+from export.benchmarking.table import ratio_text
 from export.choosing import answer, costs, judging
 from export.choosing.front import front, told_apart
 from export.page.words import device_name
@@ -128,7 +129,7 @@ def table(comparison):
             row["model"],
             row["preset"],
             f"{row['p50_ms']:.3f}",
-            answer.interval(row["ratio"]) if row["ratio"] else "1",
+            ratio_text(row["ratio"]) if row["ratio"] else "1",
             None if row["instructions"] is None else f"{row['instructions'] / 1e6:.2f}",
             f"{row['bytes'] / 1e3:.1f}",
             metric.format(row[metric.name]),

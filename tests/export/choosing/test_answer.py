@@ -47,9 +47,9 @@ def test_the_answer():
         "Measured on a machine, 1 thread; accuracy on 1,000 samples of digits, test part. Its standard error "
         "is 0.7 points to 1 points: two that differ by less are called equal.",
         "a int8: 0.5 ms, accuracy 90.00%; the fastest; nothing below 1 ms has a measurably better accuracy.",
-        "b int8: 1 ms, accuracy 95.00%; 2.00 [1.90, 2.10] times the latency of a int8, accuracy better by "
+        "b int8: 1 ms, accuracy 95.00%; 2.000 [1.900, 2.100] times the latency of a int8, accuracy better by "
         "5 points; nothing has a measurably better accuracy.",
-        "c int8: 2 ms, accuracy 95.50%; 2.00 [1.80, 2.20] times the latency of b int8, accuracy equal.",
+        "c int8: 2 ms, accuracy 95.50%; 2.000 [1.800, 2.200] times the latency of b int8, accuracy equal.",
         "By instructions on cortex-a76, the front is, from least to best: c int8, b int8, a int8.",
         "By size, the front is, from least to best: a int8.",
     ]
@@ -59,7 +59,7 @@ def test_latencies_whose_interval_holds_1_are_not_told_apart():
     rows = [row("a", 1.0, 0.90), row("b", 1.01, 0.95)]
     lines = answer.lines(comparison("classification", rows, [step("b", "a", 1.01, 0.99, 1.03)], ["b"]))
     assert lines[1] == "a int8: 1 ms, accuracy 90.00%; the fastest."
-    assert "; not measurably slower than a int8, 1.01 [0.99, 1.03], accuracy better" in lines[2]
+    assert "; not measurably slower than a int8, 1.010 [0.990, 1.030], accuracy better" in lines[2]
 
 
 def test_another_task_and_no_instructions():
