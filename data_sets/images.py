@@ -1,10 +1,14 @@
 """From a file or an array to pixels of the size and channels asked for."""
 
+import contextlib
+import io
 from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image, ImageOps
 
+from data_sets.archives import ArchiveFile
+from data_sets.pixel_formats import FORMATS, plain
 from hsvit_runtime.errors import FileError, InputError
 
 _MODES = {1: "L", 3: "RGB"}
@@ -16,7 +20,7 @@ class ImageFiles(Sequence):
     C is 1 for grey files and 3 for all others.
 
     Args:
-        paths: list of paths.
+        paths: list of paths, of `data_sets.archives.ArchiveFile` or of files that are open.
     """
 
     def __init__(self, paths):
@@ -107,21 +111,16 @@ def _decode(path, least_side=None):
     `least_side` says how small its shorter side may become.
     """
     try:
-        with Image.open(path) as image:
+        with _opened(path) as file, Image.open(file, formats=FORMATS) as image:
             if least_side:
                 image.draft(None, (least_side, least_side))
-            return _plain(ImageOps.exif_transpose(image))
+            return plain(image)
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise FileError(f"cannot read the image {path}: {error}") from error
 
 
-def _plain(image):
-    """Converts to 8 bits, grey or RGB; what is transparent becomes white."""
-    if image.mode.startswith("I"):  # 16 bits of grey, which `convert` would clip
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-    if image.mode == "F":
-        raise InputError("floating-point pixels have no known range, expected 8 or 16 bits")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("L" if image.mode in ("1", "L") else "RGB")
+def _opened(path):
+    """An open file, for Pillow maps a TIFF that it opens by name into memory, and then turns it wrongly."""
+    if isinstance(path, io.IOBase):
+        return contextlib.nullcontext(path)
+    return path.open() if isinstance(path, ArchiveFile) else open(path, "rb")
