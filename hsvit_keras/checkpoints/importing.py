@@ -23,7 +23,7 @@ from hsvit_keras.checkpoints import (
     swiftformer,
     vision_xformer,
 )
-from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.indexed_files import read_weights
 from hsvit_keras.checkpoints.tensors import Tensors
 from hsvit_runtime.errors import InputError
 
@@ -60,8 +60,9 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
         architecture: str, such as `"hsvit"`, `"deit"`, `"vip"` or `"hybrid_vit_rope"`; the error about an
             unknown one lists all.
         config: dict, the authors' constructor arguments (an entry `class` is allowed).
-        state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file.
-            Only tensors are read from a file; a pickle that wants anything else is refused.
+        state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file, or to the
+            `.index.json` of several. Only tensors are read from a file; a pickle that wants anything else is
+            refused.
         input_shape: (height, width, channels) in pixels, where `config` does not tell.
 
     Returns:
@@ -84,7 +85,7 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     family = _FAMILIES[architecture]
     _check_config(architecture, config, family)
     model = family.build(architecture, config, input_shape)
-    tensors = Tensors(read_state_dict(state_dict))
+    tensors = Tensors(read_weights(state_dict))
     family.load(model, tensors)
     tensors.finish()
     return model

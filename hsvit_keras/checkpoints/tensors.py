@@ -63,9 +63,17 @@ class Tensors:
             if name not in self.taken and not name.endswith("num_batches_tracked"):
                 self.problems.append(f"{name} with shape {tuple(np.shape(tensor))} has no place in the model")
         if self.problems:
-            more = len(self.problems) - _SHOWN
-            shown = self.problems[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
-            raise InputError("the weights do not fit the model: " + "; ".join(shown))
+            raise InputError(f"the weights do not fit the model: {listed(self.problems)}")
+
+
+def listed(problems):
+    """The first of several problems in one line, and how many there are beyond.
+
+    Args:
+        problems: list of str.
+    """
+    more = len(problems) - _SHOWN
+    return "; ".join([*problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
 def convolution(layer, tensors, name):

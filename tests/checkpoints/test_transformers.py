@@ -177,6 +177,18 @@ def test_pickled_weights(tmp_path):
 
 
 @pytest.mark.once
+def test_weights_in_several_files(tmp_path):
+    fixture = write_folder(tmp_path, "hf_resnet_basic")
+    _, tensors = fixture_and_tensors("hf_resnet_basic")
+    (tmp_path / "model.safetensors").unlink()
+    places = {key: f"model-0000{1 + i % 2}-of-00002.safetensors" for i, key in enumerate(tensors)}
+    for file in set(places.values()):
+        save_file({key: tensors[key] for key in tensors if places[key] == file}, tmp_path / file)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    assert_logits(hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture)), fixture)
+
+
+@pytest.mark.once
 def test_class_names_are_those_of_the_config(tmp_path):
     labels = {str(i): f"bird {i}" for i in range(5)}
     write_folder(tmp_path, "hf_resnet_basic", id2label=labels)

@@ -1,12 +1,12 @@
 """`from_transformers`: a checkpoint folder of the library transformers becomes one of our models."""
 
 import functools
-import json
 import pathlib
 
 import keras
 
-from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.indexed_files import INDEX_SUFFIX, read_weights
+from hsvit_keras.checkpoints.json_files import read_json
 from hsvit_keras.checkpoints.tensors import Tensors
 from hsvit_keras.checkpoints.transformers import (
     cvt,
@@ -34,8 +34,9 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     Neither that library nor PyTorch is needed.
 
     Args:
-        folder: str or path of a folder with `config.json` and `model.safetensors` or `pytorch_model.bin`, and
-            perhaps `preprocessor_config.json`, as `save_pretrained` writes them and the hub has them.
+        folder: str or path of a folder with `config.json` and `model.safetensors` or `pytorch_model.bin`, or
+            several files and their index, `model.safetensors.index.json`, and perhaps
+            `preprocessor_config.json`, as `save_pretrained` writes them and the hub has them.
         num_classes: int, for a fresh head with that many logits; by default the checkpoint's head is kept,
             with its class names.
         input_shape: (height, width, channels) in pixels; by default that of `preprocessor_config.json`, or
@@ -61,7 +62,7 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     ```
     """
     folder = pathlib.Path(folder)
-    config = _read_json(folder / "config.json")
+    config = read_json(folder / "config.json")
     family = _family_of(config)
     config = {**family.DEFAULTS, **config}
     names, preprocessing = _class_names(config), _preprocessing(folder)
@@ -72,7 +73,7 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     )
     known_classes = len(names) if names else config.get("num_labels", 2)
     model = build(num_classes=known_classes, class_names=names)
-    tensors = Tensors(read_state_dict(_weights_in(folder)))
+    tensors = Tensors(read_weights(_weights_in(folder)))
     family.load(model, tensors)
     tensors.finish()
     if preprocessing.flips_channels:
@@ -83,28 +84,17 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
 
 
 # ---- files -----------------------------------------------------------------------------------------
-def _read_json(path):
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {path}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds a {type(content).__name__}; an object with named entries is needed")
-    return content
-
-
 def _weights_in(folder):
     for name in _WEIGHTS:
-        if (folder / name).is_file():
-            return folder / name
+        for file in (folder / name, folder / f"{name}{INDEX_SUFFIX}"):
+            if file.is_file():
+                return file
     raise MissingFileError(f"there is neither {' nor '.join(_WEIGHTS)} in {folder}")
 
 
 def _preprocessing(folder):
     path = folder / "preprocessor_config.json"
-    return preprocessing_of(_read_json(path)) if path.is_file() else Preprocessing()
+    return preprocessing_of(read_json(path)) if path.is_file() else Preprocessing()
 
 
 # ---- config.json -----------------------------------------------------------------------------------
