@@ -7,6 +7,7 @@ from hsvit_keras.models import EfficientFormer
 
 WITH_TEACHER = "EfficientFormerForImageClassificationWithTeacher"
 CLASSES = ("EfficientFormerForImageClassification", WITH_TEACHER)
+PROCESSOR = "EfficientFormerImageProcessor"
 DEFAULTS = {
     "attention_ratio": 4,
     "batch_norm_eps": 1e-5,

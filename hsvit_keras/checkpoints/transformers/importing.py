@@ -45,12 +45,13 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     Returns:
         A `keras.Model` from images `(batch, height, width, channels)` to logits. With a
         `preprocessor_config.json` the images are pixels of 0 to 255 in the order red, green, blue, which the
-        model normalizes as that file says; resizing is left to the caller. Without one they are as the class
-        of the checkpoint takes them.
+        model normalizes as that file says; how pictures of other sizes are resized and cut is in its
+        description, which the commands and data sets of this repository follow. Without one they are as the
+        class of the checkpoint takes them.
 
     Raises:
         ValueError: the class of the checkpoint is unknown or has no head, a file is damaged, a tensor is
-            missing, surplus or has the wrong shape.
+            missing, surplus or has the wrong shape, or images are prepared in a way that our models have not.
         OSError: a file is missing or not readable.
 
     Example:
@@ -65,11 +66,16 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     config = read_json(folder / "config.json")
     family = _family_of(config)
     config = {**family.DEFAULTS, **config}
-    names, preprocessing = _class_names(config), _preprocessing(folder)
+    names, preprocessing = _class_names(config), _preprocessing(folder, family)
     if input_shape is None and preprocessing.sides is not None:
         input_shape = (*preprocessing.sides, config["num_channels"])
     build = functools.partial(
-        family.build, config, input_shape, mean=preprocessing.mean, std=preprocessing.std
+        family.build,
+        config,
+        input_shape,
+        mean=preprocessing.mean,
+        std=preprocessing.std,
+        resizing=preprocessing.resizing_for(input_shape),
     )
     known_classes = len(names) if names else config.get("num_labels", 2)
     model = build(num_classes=known_classes, class_names=names)
@@ -92,9 +98,9 @@ def _weights_in(folder):
     raise MissingFileError(f"there is neither {' nor '.join(_WEIGHTS)} in {folder}")
 
 
-def _preprocessing(folder):
+def _preprocessing(folder, family):
     path = folder / "preprocessor_config.json"
-    return preprocessing_of(read_json(path)) if path.is_file() else Preprocessing()
+    return preprocessing_of(read_json(path), family.PROCESSOR) if path.is_file() else Preprocessing()
 
 
 # ---- config.json -----------------------------------------------------------------------------------

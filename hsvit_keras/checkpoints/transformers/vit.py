@@ -12,6 +12,7 @@ from hsvit_keras.models import VisionTransformer
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
 CLASSES = ("ViTForImageClassification", "DeiTForImageClassification", WITH_TEACHER)
+PROCESSOR = "ViTImageProcessor"
 DEFAULTS = {
     "hidden_act": "gelu",
     "hidden_dropout_prob": 0.0,
