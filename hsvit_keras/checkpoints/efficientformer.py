@@ -25,9 +25,8 @@ def build(architecture, config, input_shape):
         input_shape: (height, width, channels) in pixels; 32 times the resolution of attention by default.
     """
     attention = config.get("attention", {})
-    side = 32 * attention.get("resolution", 7)
     return EfficientFormer(
-        input_shape=input_shape or (side, side, 3),
+        input_shape=input_shape or (*(32 * side for side in grid(config)), 3),
         num_classes=config.get("num_classes", 1000),
         filters=config["embed_dims"],
         depths=config["layers"],
@@ -40,6 +39,11 @@ def build(architecture, config, input_shape):
         distilled=config.get("distillation", True),
         layer_norm_epsilon=1e-5,
     )
+
+
+def grid(config):
+    """(height, width) of the map that the checkpoint's biases of attention are for."""
+    return (config.get("attention", {}).get("resolution", 7),) * 2
 
 
 def load(model, tensors):
@@ -100,8 +104,7 @@ def load_transformer_block(model, tensors, ours, theirs, names):
         reader(model.get_layer(f"{ours}_{part}"), tensors, f"{theirs}.{name}")
     projections = [model.get_layer(f"{ours}_attention_{part}") for part in ("query", "key", "value")]
     _load_projections(projections, tensors, f"{theirs}.token_mixer.qkv", model.num_heads)
-    core = model.get_layer(f"{ours}_attention")
-    core.set_weights([tensors.take(f"{theirs}.token_mixer.attention_biases", core.bias.shape)])
+    read.offsets(model.get_layer(f"{ours}_attention"), tensors, f"{theirs}.token_mixer.attention_biases")
     tensors.ignore(f"{theirs}.token_mixer.attention_bias_idxs")
     _load_scales(model, tensors, (f"{ours}_attention", f"{ours}_mlp"), theirs)
 

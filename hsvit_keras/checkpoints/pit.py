@@ -32,13 +32,17 @@ def build(architecture, config, input_shape):
     )
 
 
+def grid(config):
+    """(height, width) of the map of patches that the checkpoint's positions are for."""
+    return ((config["image_size"] - config["patch_size"]) // config["stride"] + 1,) * 2
+
+
 def load(model, tensors):
     """Sets the weights of `model` from the authors' tensors."""
     patches = model.get_layer("patch_embedding")
     read.convolution(patches, tensors, "patch_embed.conv")
-    _, height, width, dim = patches.output.shape
-    position = tensors.take("pos_embed", (1, dim, height, width))
-    model.get_layer("position_embedding").set_weights([position.reshape(dim, height * width).T])
+    position, sides = model.get_layer("position_embedding"), patches.output.shape[1:3]
+    read.positions(position, tensors, "pos_embed", sides, channels_first=True)
     read.embedding(model.get_layer("class_token"), tensors, "cls_token")
     for stage, depth in enumerate(model.depths):
         if stage:

@@ -68,6 +68,11 @@ def build(config, input_shape, **common):
     )
 
 
+def grid(config):
+    """(height, width) of the map that the checkpoint's biases of attention are for."""
+    return (config["resolution"],) * 2
+
+
 def load(model, tensors):
     """Sets the weights of `model` from the published tensors."""
     stem, encoder = "efficientformer.patch_embed", "efficientformer.encoder"

@@ -5,6 +5,7 @@ import pathlib
 
 import keras
 
+from hsvit_keras.checkpoints.importing import grid_of
 from hsvit_keras.checkpoints.indexed_files import INDEX_SUFFIX, read_weights
 from hsvit_keras.checkpoints.json_files import read_json
 from hsvit_keras.checkpoints.tensors import Tensors
@@ -28,7 +29,7 @@ _HEADS = ("head", "head_distillation")  # layers whose weights depend on the cla
 _TASK = "ForImageClassification"
 
 
-def from_transformers(folder, *, num_classes=None, input_shape=None):
+def from_transformers(folder, *, num_classes=None, input_shape=None, interpolation="bicubic"):
     """Makes a Keras model from an image classifier's checkpoint folder of the library transformers.
 
     Neither that library nor PyTorch is needed.
@@ -40,7 +41,9 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
         num_classes: int, for a fresh head with that many logits; by default the checkpoint's head is kept,
             with its class names.
         input_shape: (height, width, channels) in pixels; by default that of `preprocessor_config.json`, or
-            that of `config.json`.
+            that of `config.json`. For another one the positions of ViT and DeiT and EfficientFormer's biases
+            of attention are interpolated.
+        interpolation: str, `"bicubic"`, as the library's `interpolate_pos_encoding`, or `"bilinear"`.
 
     Returns:
         A `keras.Model` from images `(batch, height, width, channels)` to logits. With a
@@ -67,6 +70,7 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     family = _family_of(config)
     config = {**family.DEFAULTS, **config}
     names, preprocessing = _class_names(config), _preprocessing(folder, family)
+    grid = grid_of(family, config) if input_shape is not None else None
     if input_shape is None and preprocessing.sides is not None:
         input_shape = (*preprocessing.sides, config["num_channels"])
     build = functools.partial(
@@ -79,7 +83,7 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     )
     known_classes = len(names) if names else config.get("num_labels", 2)
     model = build(num_classes=known_classes, class_names=names)
-    tensors = Tensors(read_weights(_weights_in(folder)))
+    tensors = Tensors(read_weights(_weights_in(folder)), grid, interpolation)
     family.load(model, tensors)
     tensors.finish()
     if preprocessing.flips_channels:
