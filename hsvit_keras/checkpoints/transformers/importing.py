@@ -5,6 +5,7 @@ import pathlib
 
 import keras
 
+from hsvit_keras.checkpoints.fresh_head import with_weights_of
 from hsvit_keras.checkpoints.importing import grid_of
 from hsvit_keras.checkpoints.indexed_files import INDEX_SUFFIX, read_weights
 from hsvit_keras.checkpoints.json_files import read_json
@@ -25,7 +26,6 @@ from hsvit_runtime.errors import InputError, MissingFileError
 _MODULES = (cvt, efficientformer, efficientnet, mobilenet_v2, mobilevit, resnet, swiftformer, vit)
 _FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_HEADS = ("head", "head_distillation")  # layers whose weights depend on the classes
 _TASK = "ForImageClassification"
 
 
@@ -90,7 +90,7 @@ def from_transformers(folder, *, num_classes=None, input_shape=None, interpolati
         _flip_channels(model)
     if num_classes in (None, known_classes):
         return model
-    return _with_weights_of(model, build(num_classes=num_classes))
+    return with_weights_of(model, build(num_classes=num_classes))
 
 
 # ---- files -----------------------------------------------------------------------------------------
@@ -144,11 +144,3 @@ def _flip_channels(model):
     first = next(layer for layer in model.layers if isinstance(layer, keras.layers.Conv2D))
     kernel, *bias = first.get_weights()
     first.set_weights([kernel[:, :, ::-1], *bias])
-
-
-def _with_weights_of(source, model):
-    """Sets the weights of `model` to those of `source`, those of the heads excepted."""
-    for layer in model.layers:
-        if layer.weights and layer.name not in _HEADS:
-            layer.set_weights(source.get_layer(layer.name).get_weights())
-    return model
