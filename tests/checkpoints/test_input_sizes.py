@@ -117,6 +117,7 @@ def test_positions_of_pit():
     np.testing.assert_allclose(found, expected.reshape(36, -1), atol=1e-6)
 
 
+@pytest.mark.slow_on_jax
 def test_biases_of_efficientformer():
     """A map of 3 x 3 becomes one of 2 x 4."""
     model, weights = of_authors("efficientformer", (64, 128))
@@ -125,6 +126,7 @@ def test_biases_of_efficientformer():
     np.testing.assert_allclose(found, interpolate_offsets(table, (3, 3), (2, 4), "bicubic"), atol=1e-6)
 
 
+@pytest.mark.slow_on_jax
 def test_biases_of_the_librarys_efficientformer(tmp_path):
     fixture = reference.load("hf_efficientformer")
     folder = folder_of(tmp_path, fixture)

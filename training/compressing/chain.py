@@ -67,8 +67,9 @@ def chain(config, description, image_shape):
         raise InputError("there is nothing to do: name steps with --step, or in the config")
     values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
     low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
-    resizing = description.resizing and description.resizing.to_json()
-    values |= {"input_range": [low, high], "image_shape": list(image_shape), "resizing": resizing}
+    values |= {"input_range": [low, high], "image_shape": list(image_shape)}
+    if description.resizing is not None:
+        values["resizing"] = description.resizing.to_json()
     steps = [_step(name, dict(arguments), values) for name, arguments in pairs]
     _check_order([step.name for step in steps])
     return steps
