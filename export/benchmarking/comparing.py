@@ -91,7 +91,8 @@ def run(
     dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
-    pixels, labels = sample_images(dataset, count, image_shape=_image_shape(models, dataset))
+    shape = _image_shape(models, dataset)
+    pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
         [

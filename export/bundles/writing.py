@@ -232,7 +232,8 @@ class _Images:
         self._given_range = request.input_range
         self.count = request.images
         count = min(max(request.images, _METRIC_SAMPLES), len(dataset))
-        self.pixels, labels = sample_images(dataset, count, image_shape=model.inputs[0].shape[1:])
+        shape = model.inputs[0].shape[1:]
+        self.pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
         fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
         self.labels = labels if fit else None
         self.class_names = description.class_names or (dataset.class_names if fit else ())

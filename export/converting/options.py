@@ -183,9 +183,14 @@ def _inputs(dataset, model, count):
     from hsvit_keras.layers.model_description import description_of
 
     check_takes_images(model)
-    limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
-    shape = model.inputs[0].shape[1:]
-    return sample_images(dataset, min(count, len(dataset)), image_shape=shape, input_range=limits)
+    description, shape = description_of(model), model.inputs[0].shape[1:]
+    return sample_images(
+        dataset,
+        min(count, len(dataset)),
+        image_shape=shape,
+        input_range=model_data.input_range_of(description, FLAGS.input_range),
+        resizing=description.resizing,
+    )
 
 
 def check_takes_images(model):

@@ -201,6 +201,19 @@ def test_few_images_are_the_same_for_every_seed():
         Data(recipe.plain(small_config(train_images=1443)))
 
 
+def test_images_are_resized_as_the_model_asks_for():
+    """Twice as large, and the centre of that; training and evaluation alike."""
+    data = Data(recipe.plain(small_config()), resizing={"filter": "nearest", "size": 16})
+    large = data.test_set.images.repeat(2, axis=1).repeat(2, axis=2)
+    images, _ = next(iter(data.test()))
+    np.testing.assert_array_equal(images, large[: len(images), 4:12, 4:12])
+    ((sampled, _),) = data.sample(10)
+    known = {image.tobytes() for image in data.train_set.images}
+    assert (
+        sampled.shape == (10, 8, 8, 1) and not {image.astype("uint8").tobytes() for image in sampled} & known
+    )
+
+
 def test_the_model_carries_its_data(unbroken):
     description = description_of(keras.models.load_model(unbroken / "best.keras"))
     assert (description.task, description.data_set) == ("classification", "digits")

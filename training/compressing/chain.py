@@ -68,6 +68,8 @@ def chain(config, description, image_shape):
     values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
     low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
     values |= {"input_range": [low, high], "image_shape": list(image_shape)}
+    if description.resizing is not None:
+        values["resizing"] = description.resizing.to_json()
     steps = [_step(name, dict(arguments), values) for name, arguments in pairs]
     _check_order([step.name for step in steps])
     return steps

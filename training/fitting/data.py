@@ -13,6 +13,7 @@ from data_sets.pipeline import PIXELS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.resizing import Resizing
 from training.fitting.augmentation import Augmentation
 
 
@@ -23,6 +24,7 @@ class Data:
         values: plain config.
         data_dir: folder of the data set; "digits" needs none.
         input_range: (low, high), the values that black and white pixels get.
+        resizing: dict of what the model asks for, see `hsvit_runtime.resizing.Resizing`, or None.
 
     Attributes:
         name: str.
@@ -38,7 +40,7 @@ class Data:
         OSError: the images are not there.
     """
 
-    def __init__(self, values, data_dir=None, input_range=PIXELS):
+    def __init__(self, values, data_dir=None, input_range=PIXELS, resizing=None):
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
         self.train_set, self.validation_set, self.validation_part = _divide(
@@ -56,6 +58,7 @@ class Data:
         self.test_steps = steps_per_epoch(self.test_set, batch_size)
         self._preparation = {
             "input_range": tuple(input_range),
+            "resizing": None if resizing is None else Resizing.from_json(resizing),
             **{key: values[key] for key in ("batch_size", "image_shape", "num_workers")},
         }
         self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
@@ -85,7 +88,8 @@ class Data:
 
     def sample(self, count):
         """Batches (images, labels) of some training images, spread over the classes."""
-        preparation = {key: self._preparation[key] for key in ("image_shape", "input_range")}
+        keys = ("image_shape", "input_range", "resizing")
+        preparation = {key: self._preparation[key] for key in keys}
         return sample_batches(self.train_set, count, **preparation)
 
     def check_model(self, model):

@@ -46,7 +46,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
 
     devices = take_devices(num_devices) if distribution else None
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = Data(values, data_dir)
+    data = Data(values, data_dir, resizing=values["model_arguments"].get("resizing"))
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.class_names)
