@@ -13,7 +13,8 @@ A table that was killed goes on when it is started again. Several commands may w
 `--processes=N`: a run belongs to one process until that ends. `--dry_run` says what would run, and about how
 long. The epoch is chosen on the validation part, or with `--setting=validation=test` as the papers do.
 
-Beside `table.json` lies `table.png`. What was not run is left empty; docs/tables.md lists the tables.
+Beside `table.json` lies `table.png`. What was not run is left empty. Without `--table`
+all tables are listed, as in docs/tables.md.
 """
 
 import pathlib
@@ -29,8 +30,10 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    flags.DEFINE_string("table", None, "A file of training/tables, such as hsvit_table3.", required=True)
-    flags.DEFINE_string("workdir", None, "Folder of the runs.", required=True)
+    flags.DEFINE_string(
+        "table", None, "A file of training/tables, such as hsvit_table3; without it, all are listed."
+    )
+    flags.DEFINE_string("workdir", None, "Folder of the runs.")
     flags.DEFINE_list("data", [], "Data sets and folders of class folders; the table's own by default.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files, or with a folder for each set.")
     flags.DEFINE_list("rows", [], "Rows to train, by the paper's name, its key or the model; all by default.")
@@ -44,10 +47,16 @@ def define_flags():
 
 def main(_):
     from training.tabulating import paper
+    from training.tabulating.overview import overview
     from training.tabulating.plan import choose_rows, plan
     from training.tabulating.running import check
     from training.tabulating.sources import sources_of
 
+    if FLAGS.table is None:
+        print(overview())
+        return
+    if FLAGS.workdir is None:
+        raise InputError("--workdir is needed: the folder of the runs")
     table, workdir = paper.load_table(FLAGS.table), pathlib.Path(FLAGS.workdir)
     output = pathlib.Path(FLAGS.output or workdir / "table.json")
     settings = settings_of(FLAGS.setting)
@@ -65,7 +74,7 @@ def main(_):
         raise InputError(f"--output={output}: there is no folder {output.parent}")
     workdir.mkdir(parents=True, exist_ok=True)
     ended_early = _train(runs)
-    _report(table, cells, workdir, output)
+    _report(table, sources, cells, workdir, output)
     if ended_early:
         raise InputError(f"{ended_early} of {FLAGS.processes} processes ended early: start again to go on")
 
@@ -97,18 +106,23 @@ def _estimate(table, cells):
         print(f"wrote {FLAGS.output}")
 
 
-def _report(table, cells, workdir, output):
+def _report(table, sources, cells, workdir, output):
     from training.run_files import machine
     from training.tabulating import drawing, results
 
     found = results.results(cells, workdir)
+    others = [source.label for source in sources if source.label not in table.recipes]
+    notes = [
+        *table.notes,
+        *(f"{name} is not in the paper: pixels and augmentation are its own" for name in others),
+    ]
     picture, parts = output.with_suffix(".png"), results.chosen_on(found)
     write_json(
         output,
         {
             "table": table.title,
             "paper": table.paper,
-            "notes": table.notes,
+            "notes": notes,
             "epoch_chosen_on": parts,
             "rows": found,
             **machine.describe(),
@@ -118,7 +132,7 @@ def _report(table, cells, workdir, output):
     print(f"\n{table.title}\n{results.table(found)}")
     for part in parts:
         print(f"best epochs chosen on {part}; accuracy on the test part, mean and standard deviation of runs")
-    for note in table.notes:
+    for note in notes:
         print(f"- {note}")
     print(f"wrote {output}" + (f" and {picture}" if picture.is_file() else ""))
 

@@ -23,7 +23,7 @@ def get_table():
 
 def _row(name, model, heads, top1, **arguments):
     return Row(
-        f"{name}, {heads} heads",
+        f"{name} with {heads} heads",
         model,
         {"num_heads": heads, **arguments},
         {"cifar100": top1},

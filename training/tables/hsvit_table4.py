@@ -31,4 +31,4 @@ def _ablated(name, attention_alone, convolution_alone, both):
         ("both", {}, both),
     ):
         found = dict(zip(("cifar10", "cifar100"), accuracy, strict=True))
-        yield Row(f"HSViT-{name}, {kind}", model, arguments, found)
+        yield Row(f"HSViT-{name}: {kind}", model, arguments, found)

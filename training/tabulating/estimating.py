@@ -77,10 +77,11 @@ def _state(cell):
     """The runs of a cell in words."""
     if cell.why_not:
         return cell.why_not
-    finished = sum(map(is_finished, cell.runs))
-    failed = sum(failure(run) is not None for run in cell.runs)
-    begun = sum(epochs_done(run) > 0 for run in cell.runs) - finished
-    parts = {"finished": finished, "failed": failed, "begun": begun}
+    states = ["finished" if is_finished(run) else "failed" if failure(run) else None for run in cell.runs]
+    states += [
+        "begun" for run, state in zip(cell.runs, states, strict=True) if not state and epochs_done(run)
+    ]
+    parts = {state: states.count(state) for state in ("finished", "failed", "begun")}
     told = [f"{count} {name}" for name, count in parts.items() if count]
     return f"{len(cell.runs)}" + (f", of which {', '.join(told)}" if told else "")
 

@@ -88,11 +88,12 @@ class Table:
 
 
 def list_tables():
-    """Names of the tables, sorted."""
+    """Names of the tables, by paper and number."""
     from training import tables
 
     found = (module.name for module in pkgutil.iter_modules(tables.__path__))
-    return sorted(name for name in found if re.search(r"_table\d+$", name))
+    numbered = filter(None, (re.fullmatch(r"(.*)_table(\d+)", name) for name in found))
+    return [match[0] for match in sorted(numbered, key=lambda match: (match[1], int(match[2])))]
 
 
 def load_table(name):

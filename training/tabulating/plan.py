@@ -105,6 +105,8 @@ def plan(table, rows, sources, seeds, settings, workdir):
     """
     if not seeds or len(set(seeds)) < len(seeds):
         raise InputError(f"--seeds takes different integers; received {','.join(map(str, seeds))}")
+    if "seed" in settings:
+        raise InputError("--setting=seed: name seeds by --seeds")
     cells = []
     for row in rows:
         for source in sources:

@@ -41,7 +41,9 @@ def table(found):
         columns[f"{title} %"] = [_spread(one["measured"] and one["measured"][key]) for one in found]
     for key, title in zip(_COUNTS, ("parameters", "layers", "MACs"), strict=True):
         columns[f"{title}, paper"] = [one["paper"][key] or "" for one in found]
-        columns[title] = [_like(one["paper"][key], one["measured"] and one["measured"][key]) for one in found]
+        columns[title] = [
+            in_the_form_of(one["paper"][key], one["measured"] and one["measured"][key]) for one in found
+        ]
     for key, title in (("epochs", "epochs"), ("images_seen", "images seen")):
         columns[title] = [f"{one['measured'][key]:,}" if one["measured"] else "" for one in found]
     columns["note"] = [one["note"] for one in found]
@@ -52,6 +54,21 @@ def table(found):
 def chosen_on(found):
     """Which part chose the epochs of the measured rows: list of str, mostly of one."""
     return sorted({part for one in found if one["measured"] for part in one["measured"]["epoch_chosen_on"]})
+
+
+def in_the_form_of(printed, count):
+    """A count in the form in which the paper prints it.
+
+    Args:
+        printed: str such as "11.3 M", or None where the paper prints nothing.
+        count: int, the dict of `count_layers`, or None.
+    """
+    if count is None:
+        return ""
+    if isinstance(count, dict):
+        return f"{count['convolutions']} + {count['attentions']}"
+    decimals, unit = re.fullmatch(r"[\d,]+(?:\.(\d+))?\s*([MG]?)", printed or "0.00 M").groups()
+    return f"{count / _UNITS[unit]:,.{len(decimals or '')}f} {unit}".strip()
 
 
 def _result(cell, finished):
@@ -127,13 +144,3 @@ def _spread(found):
     if not found:
         return ""
     return f"{found['mean']:.2f}" + ("" if found["spread"] is None else f" ± {found['spread']:.2f}")
-
-
-def _like(printed, count):
-    """A count in the form in which the paper prints it."""
-    if count is None:
-        return ""
-    if isinstance(count, dict):
-        return f"{count['convolutions']} + {count['attentions']}"
-    decimals, unit = re.fullmatch(r"[\d,]+(?:\.(\d+))?\s*([MG]?)", printed or "0.00 M").groups()
-    return f"{count / _UNITS[unit]:,.{len(decimals or '')}f} {unit}".strip()

@@ -40,9 +40,10 @@ def is_finished(run):
 
 
 def failure(run):
-    """Why a run came to no end, a text of one line; None where nothing failed."""
+    """Why a run of this config came to no end, a text of one line; None where nothing failed."""
     path = run.path / _FAILURE
-    return json.loads(path.read_text()) if path.is_file() else None
+    found = json.loads(path.read_text()) if path.is_file() else {}
+    return found.get("error") if found.get("config") == run.values else None
 
 
 def epochs_done(run):
@@ -80,7 +81,7 @@ def _fit(run):
         raise
     except InputError as error:  # its loss became NaN, or the model does not fit
         print(f"{run.name} failed: {error}", flush=True)
-        write_json(run.path / _FAILURE, str(error))
+        write_json(run.path / _FAILURE, {"error": str(error), "config": run.values})
 
 
 def _lock(run) -> pathlib.Path:
