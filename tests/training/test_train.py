@@ -131,6 +131,9 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
         set(summary["test"]) == {"samples", "loss", "accuracy", "top5_accuracy"}
         and summary["test"]["samples"] == 355
     )
+    assert summary["images_seen"] == 3 * STEPS * 200
+    assert summary["layers"] == {"convolutions": 2, "attentions": 1} and summary["multiply_adds"] > 0
+    assert summary["test"]["accuracy"] <= summary["test"]["top5_accuracy"] <= 1
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1

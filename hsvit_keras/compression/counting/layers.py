@@ -26,7 +26,6 @@ def count_layers(model):
     Returns:
         dict of `convolutions` and `attentions`, ints.
     """
-    found = model._flatten_layers(include_self=False)
-    kinds = [(isinstance(layer, _CONVOLUTIONS), isinstance(layer, _ATTENTIONS)) for layer in found]
-    convolutions, attentions = map(sum, zip(*kinds, strict=True))
-    return {"convolutions": convolutions, "attentions": attentions}
+    found = list(model._flatten_layers(include_self=False))
+    kinds = {"convolutions": _CONVOLUTIONS, "attentions": _ATTENTIONS}
+    return {name: sum(isinstance(layer, kind) for layer in found) for name, kind in kinds.items()}
