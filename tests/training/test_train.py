@@ -127,7 +127,13 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
     assert summary["best"] == max(rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
     assert summary["images"] == {"train": 1298, "validation": 144, "test": 355}
     assert summary["validation"] == {"part": "train, 10 %, seed 0", "metric": "accuracy"}
-    assert set(summary["test"]) == {"samples", "loss", "accuracy"} and summary["test"]["samples"] == 355
+    assert (
+        set(summary["test"]) == {"samples", "loss", "accuracy", "top5_accuracy"}
+        and summary["test"]["samples"] == 355
+    )
+    assert summary["images_seen"] == 3 * STEPS * 200
+    assert summary["layers"] == {"convolutions": 2, "attentions": 1} and summary["multiply_adds"] > 0
+    assert summary["test"]["accuracy"] <= summary["test"]["top5_accuracy"] <= 1
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1
