@@ -160,8 +160,8 @@ def check_comparable(models):
             )
         if first.resizing != other.resizing:
             raise InputError(
-                f"{first.name} and {other.name} want pictures resized in different ways: models are measured on "
-                "the same images; compare those of one way at a time"
+                f"{first.name} and {other.name} want pictures resized in different ways: models are measured "
+                "on the same images; compare those of one way at a time"
             )
     if first.task.metric is None:
         raise InputError(
