@@ -175,9 +175,10 @@ def test_a_foreign_data_set_brings_its_pixels_and_the_table_its_optimization():
         ("scaling_table2", "DeiT-Scaled-Base", "imagenet", [320, 320, 3]),
         ("dhvt_table10", "DHVT-T", "clipart", [224, 224, 3]),
         ("dhvt_table4", "DHVT-T with 3 heads", "digits", [32, 32, 1]),
-        ("hsvit_table3", "EfficientNet-B0", "fashion_mnist", [32, 32, 1]),
+        ("hsvit_table3", "EfficientNet-B0", "fashion_mnist", [64, 64, 1]),
         ("hsvit_table3", "EfficientNet-B0", "food101", [128, 128, 3]),
-        ("hsvit_table3", "ResNet-18", "fashion_mnist", [28, 28, 1]),
+        ("hsvit_table3", "CvT-13", "cifar10", [32, 32, 3]),
+        ("hsvit_table3", "HSViT-C2A2", "fashion_mnist", [28, 28, 1]),
     ],
 )
 def test_sizes_of_images(name, title, data, image_shape):
