@@ -38,12 +38,15 @@ LAYERS = [
     ("RandomRotation", {"factor": 0.2}),
     ("RandomZoom", {"height_factor": 0.4}),
     ("RandomShear", {"x_factor": 0.4}),
-    ("RandomErasing", {}),
+    ("RandomErasing", {"chance": 0.5, "std": 0.0}),  # noise may leave the range of pixels
     ("RandomBrightness", {"factor": 0.5}),
     ("RandomContrast", {"factor": 0.5}),
     ("MixUp", {}),
     ("CutMix", {}),
-    pytest.param("RandAugment", {}, marks=pytest.mark.slow),
+    ("RandAugment", {}),
+    ("RandAugmentIncreasing", {}),
+    ("TrivialAugmentWide", {}),
+    ("MixUpOrCutMix", {}),
 ]
 
 
@@ -169,12 +172,21 @@ def test_the_global_random_state_of_keras_plays_no_part():
 @pytest.mark.parametrize(
     "table, words",
     [
-        ([("RandomFlap", {})], "no layer 'RandomFlap' .*did you mean 'RandomFlip'"),
-        ([("Dense", {"units": 3})], "no layer 'Dense'"),
-        ([("RandomFlip", {"mod": "horizontal"})], "RandomFlip does not take {'mod': 'horizontal'}"),
+        ([("RandomFlap", {})], "no operation 'RandomFlap'.*did you mean 'RandomFlip'"),
+        ([("Dense", {"units": 3})], "no operation 'Dense'.*has Keras a layer 'Dense' that changes"),
+        (
+            [("RandomFlip", {"mod": "horizontal"})],
+            "RandomFlip does not take {'mod': 'horizontal'}.*its arguments are mode, seed",
+        ),
+        (
+            [("RandAugment", {"factor": 0.9})],
+            "RandAugment does not take .*its arguments are num_ops, magnitude, interpolation, fill",
+        ),
+        ([("RandAugment", {"magnitude": 40})], "magnitude has to be a number from 0 to 30; received 40"),
+        ([("RandAugmentt", {})], "there is no operation 'RandAugmentt'.*did you mean 'RandAugment'"),
         ([("RandomRotation", {"factor": 7})], "RandomRotation does not take"),
-        (["RandomFlip"], "pair of a layer's name and a dict.*received 'RandomFlip'"),
-        ([("RandomFlip", 3)], "pair of a layer's name"),
+        (["RandomFlip"], "pair of an operation's name and a dict.*received 'RandomFlip'"),
+        ([("RandomFlip", 3)], "pair of an operation's name"),
     ],
 )
 def test_a_wrong_table_is_named_when_it_is_read(table, words):
@@ -227,6 +239,7 @@ def test_masks_without_augmentation_are_their_own_targets():
     np.testing.assert_array_equal(targets, masks)
 
 
-def test_classes_of_masks_are_not_averaged():
-    with pytest.raises(ValueError, match="MixUp averages labels, and classes of a mask have no average"):
-        Augmentation([("MixUp", {})], SEGMENTATION, 3)(*scenes(), rng())
+@pytest.mark.parametrize("name", ["MixUp", "MixUpOrCutMix"])
+def test_classes_of_masks_are_not_averaged(name):
+    with pytest.raises(ValueError, match=f"{name} averages labels, which masks of classes do not allow"):
+        Augmentation([(name, {})], SEGMENTATION, 3)(*scenes(), rng())
