@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from data_sets.checks import check_between, check_range
 from hsvit_runtime.errors import InputError
-from training.augmenting.checks import check_between, check_range
 
 _ATTEMPTS = 10
 

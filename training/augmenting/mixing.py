@@ -7,7 +7,7 @@ References:
 
 import numpy as np
 
-from training.augmenting.checks import check_between
+from data_sets.checks import check_between
 
 _LEAST_ALPHA, _LARGEST_ALPHA = 1e-3, 1e3
 

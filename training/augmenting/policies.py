@@ -13,10 +13,10 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
+from data_sets.checks import check_between
 from data_sets.resampling import interpolation_named
 from hsvit_runtime.errors import InputError
 from training.augmenting import operations
-from training.augmenting.checks import check_between
 
 # The magnitudes of torchvision are bins 0 to 30, those of timm numbers from 0 to 10.
 _LAST_BIN = 30

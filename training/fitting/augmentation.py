@@ -12,6 +12,7 @@ import warnings
 import keras
 import numpy as np
 
+from data_sets.crops import RandomResizedCrop
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
@@ -22,7 +23,14 @@ from training.fitting.seeds import draw_states, seed_states
 # These come before layers of Keras of the same name.
 _OPERATIONS = {
     operation.__name__: operation
-    for operation in (RandAugment, RandAugmentIncreasing, TrivialAugmentWide, RandomErasing, MixUpOrCutMix)
+    for operation in (
+        RandomResizedCrop,
+        RandAugment,
+        RandAugmentIncreasing,
+        TrivialAugmentWide,
+        RandomErasing,
+        MixUpOrCutMix,
+    )
 }
 _AVERAGE_LABELS = {"MixUp", "MixUpOrCutMix"}
 
@@ -33,10 +41,15 @@ class Augmentation:
     Args:
         table: sequence of (name of an operation, dict of its arguments), applied in this order to pixels of
             0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("RandAugment", {"magnitude": 9})]`. The
-            operations are the classes of `training.augmenting`, and Keras' layers that change images.
-            An empty one only turns labels into targets.
+            operations are the classes of `training.augmenting`, and Keras' layers that change images;
+            `RandomResizedCrop`, which is made as images are read, can only come first. An empty table only
+            turns labels into targets.
         task: `hsvit_keras.tasks.Task` that the labels are for.
         num_classes: int.
+
+    Attributes:
+        crop: a `data_sets.crops.RandomResizedCrop`, what `data_sets.batches` takes as `crop`; None if there
+            is none in the table.
 
     Call arguments:
         images: array `(batch, height, width, channels)`, from 0 to 255.
@@ -52,9 +65,8 @@ class Augmentation:
 
     def __init__(self, table, task, num_classes):
         self._task, self._num_classes = task, num_classes
-        table = [_name_and_arguments(entry) for entry in table]
+        self.crop, self._transforms = read_table(table)
         self._names = [name for name, _ in table]
-        self._transforms = [_transform(name, arguments) for name, arguments in table]
 
     def __call__(self, images, labels, rng):
         data = self._task.augmentable(images.astype(np.float32), labels, self._num_classes)
@@ -67,6 +79,25 @@ class Augmentation:
         for name in self._names:
             if name in _AVERAGE_LABELS and "segmentation_masks" in data:
                 raise InputError(f"augmentation: {name} averages labels, which masks of classes do not allow")
+
+
+def read_table(table):
+    """Makes the operations of an augmentation.
+
+    Args:
+        table: sequence of pairs, see `Augmentation`.
+
+    Returns:
+        (random crop or None, list of functions `(data, rng) -> data`).
+
+    Raises:
+        ValueError: an entry is wrong.
+    """
+    made = [_made(*_name_and_arguments(entry)) for entry in table]
+    crop = made.pop(0) if made and isinstance(made[0], RandomResizedCrop) else None
+    if any(isinstance(operation, RandomResizedCrop) for operation in made):
+        raise InputError("augmentation: RandomResizedCrop is made as images are read and has to come first")
+    return crop, made
 
 
 class _Layer:
@@ -122,8 +153,8 @@ def _name_and_arguments(entry):
         ) from error
 
 
-def _transform(name, arguments):
-    """The function (data, rng) -> data of an entry."""
+def _made(name, arguments):
+    """The operation of an entry: a function (data, rng) -> data, or a crop."""
     layers = {
         known: layer_class
         for known, layer_class in vars(keras.layers).items()

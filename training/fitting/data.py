@@ -1,11 +1,12 @@
 """The parts of a data set that a config trains, validates and tests on, and the batches it makes of them."""
 
 from data_sets import batches, load_dataset, load_validation, sample_batches, split_off, steps_per_epoch
+from data_sets.crops import CentreCrop
 from data_sets.pipeline import PIXELS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
-from training.fitting.augmentation import Augmentation
+from training.fitting.augmentation import Augmentation, read_table
 
 
 class Data:
@@ -31,6 +32,7 @@ class Data:
     """
 
     def __init__(self, values, data_dir=None, input_range=PIXELS):
+        read_table(values["augmentation"])  # a typo shows before a large data set is looked through
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
         self.train_set, self.validation_set, self.validation_part = _divide(
@@ -43,11 +45,14 @@ class Data:
         self.steps = steps_per_epoch(self.train_set, batch_size, drop_remainder=True)
         self.validation_steps = steps_per_epoch(self.validation_set, batch_size)
         self.test_steps = steps_per_epoch(self.test_set, batch_size)
-        self._preparation = {
+        preparation = {
             "input_range": tuple(input_range),
             **{key: values[key] for key in ("batch_size", "image_shape", "num_workers")},
         }
+        crop = CentreCrop(**values["evaluation_crop"])
         self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
+        self._training = {**preparation, "crop": self._augment.crop or crop, "views": values["views"]}
+        self._evaluation = {**preparation, "crop": crop}
         self._unchanged = Augmentation((), self.task, self.num_classes)
         self.test()  # says at once what is wrong with the preparation
 
@@ -55,7 +60,7 @@ class Data:
         """Shuffled and augmented batches from `epoch` on, without an epoch's smaller last one."""
         return batches(
             self.train_set,
-            **self._preparation,
+            **self._training,
             shuffle=True,
             seed=self._seed,
             augment=self._augment,
@@ -66,15 +71,15 @@ class Data:
 
     def validation(self):
         """Batches of the validation part."""
-        return batches(self.validation_set, **self._preparation, augment=self._unchanged)
+        return batches(self.validation_set, **self._evaluation, augment=self._unchanged)
 
     def test(self):
         """Batches of the test part."""
-        return batches(self.test_set, **self._preparation, augment=self._unchanged)
+        return batches(self.test_set, **self._evaluation, augment=self._unchanged)
 
     def sample(self, count):
         """Batches (images, labels) of some training images, spread over the classes."""
-        preparation = {key: self._preparation[key] for key in ("image_shape", "input_range")}
+        preparation = {key: self._evaluation[key] for key in ("image_shape", "input_range", "crop")}
         return sample_batches(self.train_set, count, **preparation)
 
     def check_model(self, model):

@@ -10,6 +10,13 @@ def check_between(low, high, **arguments):
             raise InputError(f"{name} has to be a number from {low} to {high}; received {value!r}")
 
 
+def check_share(**arguments):
+    """Raises `InputError` unless all arguments are numbers of more than 0 and at most 1."""
+    for name, value in arguments.items():
+        if not _is_number(value) or not 0 < value <= 1:
+            raise InputError(f"{name} has to be a number, more than 0 and at most 1; received {value!r}")
+
+
 def check_range(low, high, **arguments):
     """Raises `InputError` unless all arguments are pairs of numbers, above `low`, up to `high`, in order."""
     for name, value in arguments.items():

@@ -1,0 +1,112 @@
+"""Which part of an image becomes the pixels of a batch: the centre, or one of random size, aspect and place.
+
+A crop chooses a box in the image as it is stored, so that a large JPEG need not be decoded at its full size,
+and makes pixels of it in one step. Boxes are (left, top, right, bottom), sizes (width, height), in pixels.
+"""
+
+import math
+
+from data_sets.checks import check_range, check_share
+from data_sets.resampling import interpolation_named
+
+_ATTEMPTS = 10
+
+
+class CentreCrop:
+    """The centre of an image, as it is evaluated: resized to the target's size over `share`, then cut out.
+
+    An image that keeps its aspect is resized so that the target is just covered, as by torchvision's
+    `Resize(size / share)` and `CenterCrop(size)`; one that does not is stretched.
+
+    Args:
+        share: float, more than 0 and at most 1: sides of the target over those of the resized image.
+        interpolation: "nearest", "bilinear" or "bicubic"; made smaller, images are antialiased.
+    """
+
+    is_random = False
+
+    def __init__(self, share=1.0, interpolation="bilinear"):
+        check_share(share=share)
+        self._share = share
+        self._resample = interpolation_named(interpolation)
+
+    def box(self, size, target, keeps_aspect=True, rng=None):
+        """The part of an image, which is the same for each image of its size.
+
+        Args:
+            size: of the image.
+            target: size of the pixels to make.
+            keeps_aspect: bool.
+            rng: unused.
+        """
+        # Sides are rounded down and places to the nearest pixel, as torchvision has it.
+        resized = [math.floor(side / self._share) for side in target]
+        if keeps_aspect:
+            axis = max((0, 1), key=lambda axis: resized[axis] / size[axis])
+            other = 1 - axis
+            resized[other] = max(resized[other], resized[axis] * size[other] // size[axis])
+        starts = [round((whole - side) / 2) for whole, side in zip(resized, target, strict=True)]
+        ends = [start + side for start, side in zip(starts, target, strict=True)]
+        return tuple(
+            place * side / whole
+            for places in (starts, ends)
+            for place, side, whole in zip(places, size, resized, strict=True)
+        )
+
+    def pixels(self, image, box, target):
+        """Pillow's image of the target's size."""
+        return image.resize(target, self._resample, box=box)
+
+
+class RandomResizedCrop:
+    """A part of random area, aspect and place, resized, as torchvision and timm draw it.
+
+    Args:
+        area: (low, high), the part's share of the image, drawn evenly.
+        aspect: (low, high), its width over its height, of which the logarithm is drawn evenly.
+        interpolation: "nearest", "bilinear" or "bicubic"; made smaller, images are antialiased.
+    """
+
+    is_random = True
+
+    def __init__(self, area=(0.08, 1.0), aspect=(3 / 4, 4 / 3), interpolation="bilinear"):
+        check_range(0, 1, area=area)
+        check_range(0, math.inf, aspect=aspect)
+        self._area, self._aspect = tuple(area), tuple(aspect)
+        self._resample = interpolation_named(interpolation)
+
+    def box(self, size, target, keeps_aspect=True, rng=None):
+        """Draws a part that lies in the image; if none of ten does, takes the largest one in the middle.
+
+        Args:
+            size: of the image.
+            target: unused; like `keeps_aspect`: a part is stretched to the target.
+            rng: `numpy.random.Generator`.
+        """
+        for _ in range(_ATTEMPTS):
+            area = rng.uniform(*self._area) * size[0] * size[1]
+            aspect = math.exp(rng.uniform(*map(math.log, self._aspect)))
+            part = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if 0 < part[0] <= size[0] and 0 < part[1] <= size[1]:
+                left, top = (
+                    int(rng.integers(whole - side, endpoint=True))
+                    for whole, side in zip(size, part, strict=True)
+                )
+                return left, top, left + part[0], top + part[1]
+        return self._middle(size)
+
+    def _middle(self, size):
+        aspect = min(max(size[0] / size[1], self._aspect[0]), self._aspect[1])
+        width, height = min(size[0], round(size[1] * aspect)), min(size[1], round(size[0] / aspect))
+        left, top = (size[0] - width) // 2, (size[1] - height) // 2
+        return left, top, left + width, top + height
+
+    def pixels(self, image, box, target):
+        """Pillow's image of the target's size, in which nothing beside the part shows."""
+        left, top = (math.floor(place) for place in box[:2])
+        right, bottom = (math.ceil(place) for place in box[2:])
+        inner = box[0] - left, box[1] - top, box[2] - left, box[3] - top
+        return image.crop((left, top, right, bottom)).resize(target, self._resample, box=inner)
+
+
+CENTRE = CentreCrop()
