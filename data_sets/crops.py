@@ -55,7 +55,13 @@ class CentreCrop:
 
     def pixels(self, image, box, target):
         """Pillow's image of the target's size."""
-        return image.resize(target, self._resample, box=box)
+        if box == (0, 0, *image.size):
+            return image.resize(target, self._resample)
+        # Rows before columns, as Pillow resizes the whole: values that bicubic interpolation overshoots by
+        # are cut off in between, so that the order shows.
+        left, top, right, bottom = box
+        image = image.resize((target[0], image.height), self._resample, box=(left, 0, right, image.height))
+        return image.resize(target, self._resample, box=(0, top, target[0], bottom))
 
 
 class RandomResizedCrop:
