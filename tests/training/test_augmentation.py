@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from data_sets import batches, load_dataset
+from data_sets.crops import CENTRE
 from hsvit_keras.tasks import task_named
 from training.fitting.augmentation import Augmentation
 
@@ -133,29 +134,49 @@ def test_threads_do_not_disturb_each_other():
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
+AS_PUBLISHED = [
+    ("RandomResizedCrop", {"interpolation": "bicubic"}),
+    ("RandomFlip", {"mode": "horizontal"}),
+    ("RandAugmentIncreasing", {}),
+    ("RandAugment", {}),
+    ("RandomErasing", {}),
+    ("MixUpOrCutMix", {}),
+]
+
+
+@pytest.mark.parametrize(
+    "table, views",
+    [
+        ([("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})], 1),
+        (AS_PUBLISHED, 2),
+    ],
+)
+def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts(table, views):
     digits = load_dataset("digits", "test")
-    table = [("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})]
 
     def made(start):
+        augment = Augmentation(table, CLASSIFICATION, 10)
         return list(
             batches(
                 digits,
-                batch_size=100,
+                batch_size=80,
                 image_shape=(8, 8, 1),
                 shuffle=True,
                 seed=3,
-                augment=Augmentation(table, CLASSIFICATION, 10),
+                augment=augment,
+                crop=augment.crop or CENTRE,
+                views=views,
                 epochs=2,
                 start_batch=start,
                 drop_remainder=True,
+                num_workers=2 if start else 0,
             )
         )
 
-    whole, rest = made(0), made(4)
-    assert len(whole) == 6 and len(rest) == 2
-    assert not np.array_equal(whole[0][0], whole[3][0])
-    for one, other in zip(whole[4:], rest, strict=True):
+    whole, rest = made(0), made(6)
+    assert len(whole) == 8 and len(rest) == 2
+    assert not np.array_equal(whole[0][0], whole[4][0])
+    for one, other in zip(whole[6:], rest, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])
 
@@ -192,6 +213,14 @@ def test_the_global_random_state_of_keras_plays_no_part():
 def test_a_wrong_table_is_named_when_it_is_read(table, words):
     with pytest.raises(ValueError, match=words):
         augmentation(table)
+
+
+def test_a_random_crop_comes_first_for_it_is_made_as_images_are_read():
+    assert augmentation(AS_PUBLISHED).crop is not None and augmentation(AS_PUBLISHED[1:]).crop is None
+    with pytest.raises(
+        ValueError, match="RandomResizedCrop is made as images are read and has to come first"
+    ):
+        augmentation(AS_PUBLISHED[::-1])
 
 
 def test_a_layer_that_resizes_is_refused():

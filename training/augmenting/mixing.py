@@ -40,7 +40,7 @@ class MixUpOrCutMix:
 
     def __call__(self, data, rng):
         mix = self._cut_mix if rng.random() < self._cutmix_chance else self._mix_up
-        images, share = mix(np.array(data["images"], np.float32), rng)
+        images, share = mix(np.asarray(data["images"], np.float32), rng)
         labels = np.asarray(data["labels"])
         labels = np.float32(share) * labels + np.float32(1 - share) * np.roll(labels, 1, axis=0)
         return {**data, "images": images, "labels": labels}
@@ -50,7 +50,7 @@ class MixUpOrCutMix:
         return np.float32(share) * images + np.float32(1 - share) * np.roll(images, 1, axis=0), share
 
     def _cut_mix(self, images, rng):
-        size = images.shape[1:3]
+        images, size = images.copy(), images.shape[1:3]
         place = cut_rectangle(size, rng.beta(self._cutmix_alpha, self._cutmix_alpha), rng)
         hole = images[:, place[0], place[1]]
         share = 1 - hole[0, ..., 0].size / (size[0] * size[1])

@@ -51,7 +51,7 @@ class _Policy:
         rng: `numpy.random.Generator`.
 
     Returns:
-        A dict of the same keys and shapes.
+        A dict of the same keys and shapes, of images in uint8.
     """
 
     def __init__(self, strengths, num_ops, chance, interpolation, fill):
@@ -82,7 +82,7 @@ class _Policy:
                 else:
                     image = operations.VALUES[name](image, strength)
             pixels[index] = np.asarray(image).reshape(pixels[index].shape)
-        changed = {**data, "images": pixels.astype(np.float32)}
+        changed = {**data, "images": pixels}
         return changed if masks is None else {**changed, "segmentation_masks": masks}
 
     def draw(self, count, size, rng):
@@ -227,7 +227,10 @@ def _up_to(largest):
 
 def _as_bytes(images):
     """Pixels of 0 to 255 as a new uint8 array."""
-    return np.clip(np.rint(np.asarray(images)), 0, 255).astype(np.uint8)
+    images = np.array(images)
+    if images.dtype == np.uint8:
+        return images
+    return np.clip(np.rint(images, out=images), 0, 255, out=images).astype(np.uint8)
 
 
 def _image(array):

@@ -69,11 +69,11 @@ class Augmentation:
         self._names = [name for name, _ in table]
 
     def __call__(self, images, labels, rng):
-        data = self._task.augmentable(images.astype(np.float32), labels, self._num_classes)
+        data = self._task.augmentable(images, labels, self._num_classes)
         self._check(data)
         for transform in self._transforms:
             data = transform(data, rng)
-        return np.asarray(data["images"]), np.asarray(self._task.targets(data))
+        return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
 
     def _check(self, data):
         for name in self._names:
@@ -110,6 +110,7 @@ class _Layer:
         self._compiled = _compile(self._stateless)
 
     def __call__(self, data, rng):
+        data = {**data, "images": np.asarray(data["images"], np.float32)}
         changed = self._compiled(data, draw_states(self._states, rng))
         before, after = data["images"].shape, tuple(changed["images"].shape)
         if before != after:
