@@ -194,7 +194,7 @@ def test_the_global_random_state_of_keras_plays_no_part():
     "table, words",
     [
         ([("RandomFlap", {})], "no operation 'RandomFlap'.*did you mean 'RandomFlip'"),
-        ([("Dense", {"units": 3})], "no operation 'Dense'.*has Keras a layer 'Dense' that changes"),
+        ([("Dense", {"units": 3})], "no operation 'Dense', and Keras has no layer 'Dense' that changes"),
         (
             [("RandomFlip", {"mod": "horizontal"})],
             "RandomFlip does not take {'mod': 'horizontal'}.*its arguments are mode, seed",

@@ -109,7 +109,9 @@ class _Policy:
     def _fill_of(self, channels):
         """`fill` as Pillow takes it: a number for one channel, else a tuple."""
         if self._fill.size not in (1, channels):
-            raise InputError(f"fill has {self._fill.size} numbers, and the images have {channels} channels")
+            raise InputError(
+                f"{type(self).__name__}: fill has {self._fill.size} numbers, and the images have {channels} channels"
+            )
         values = np.broadcast_to(self._fill, channels).tolist()
         return tuple(values) if channels > 1 else values[0]
 

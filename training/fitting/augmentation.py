@@ -75,6 +75,23 @@ class Augmentation:
             data = transform(data, rng)
         return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
 
+    def try_out(self, image_shape, labels):
+        """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.
+
+        Args:
+            image_shape: (height, width, channels) of the images.
+            labels: some of the data set's.
+
+        Raises:
+            ValueError: an operation does not take such images or labels.
+        """
+        black = np.zeros((len(labels), *image_shape), np.uint8)
+        data = self._task.augmentable(black, labels, self._num_classes)
+        self._check(data)
+        for transform in self._transforms:
+            if not isinstance(transform, _Layer):
+                transform(data, np.random.default_rng(0))
+
     def _check(self, data):
         for name in self._names:
             if name in _AVERAGE_LABELS and "segmentation_masks" in data:
@@ -163,7 +180,7 @@ def _made(name, arguments):
     }
     if name not in _OPERATIONS and name not in layers:
         raise InputError(
-            f"augmentation: there is no operation {name!r}, nor has Keras a layer {name!r} that changes "
+            f"augmentation: there is no operation {name!r}, and Keras has no layer {name!r} that changes "
             f"images; {suggest(str(name), {**layers, **_OPERATIONS})}"
         )
     operation = _OPERATIONS.get(name) or layers[name]

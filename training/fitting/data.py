@@ -54,7 +54,10 @@ class Data:
         self._training = {**preparation, "crop": self._augment.crop or crop, "views": values["views"]}
         self._evaluation = {**preparation, "crop": crop}
         self._unchanged = Augmentation((), self.task, self.num_classes)
-        self.test()  # says at once what is wrong with the preparation
+        # What is wrong with the preparation is said at once.
+        self._augment.try_out(values["image_shape"], self.train_set.labels[:1])
+        self.train(epochs=1)
+        self.test()
 
     def train(self, epochs, epoch=0):
         """Shuffled and augmented batches from `epoch` on, without an epoch's smaller last one."""
