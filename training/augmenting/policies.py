@@ -110,7 +110,8 @@ class _Policy:
         """`fill` as Pillow takes it: a number for one channel, else a tuple."""
         if self._fill.size not in (1, channels):
             raise InputError(
-                f"{type(self).__name__}: fill has {self._fill.size} numbers, and the images have {channels} channels"
+                f"{type(self).__name__}: fill has {self._fill.size} numbers, "
+                f"and the images have {channels} channels"
             )
         values = np.broadcast_to(self._fill, channels).tolist()
         return tuple(values) if channels > 1 else values[0]
