@@ -2,6 +2,7 @@
 
 import json
 
+from data_sets.crops import CentreCrop
 from hsvit_runtime.errors import InputError, MissingFileError
 from training.configs import hsvit_base
 
@@ -16,6 +17,7 @@ _RANGES = {
     "warmup_epochs": ("at least 0", lambda value: value >= 0),
     "weight_decay": ("at least 0", lambda value: value >= 0),
     "label_smoothing": ("in [0, 1)", lambda value: 0 <= value < 1),
+    "views": ("at least 1", lambda value: value >= 1),
     "seed": ("at least 0", lambda value: value >= 0),
     "num_workers": ("at least 0", lambda value: value >= 0),
     "dtype": (f"one of {', '.join(DTYPES)}", lambda value: value in DTYPES),
@@ -57,6 +59,7 @@ def check(values):
         if not is_right(values[key]):
             raise InputError(f"config.{key} has to be {words}; received {values[key]!r}")
     _check_validation(values["validation"])
+    _check_evaluation_crop(values["evaluation_crop"])
     if values["warmup_epochs"] >= values["epochs"]:
         raise InputError(
             f"config.warmup_epochs has to be less than epochs; received "
@@ -71,6 +74,15 @@ def _check_validation(value):
             "config.validation has to be a share between 0 and 1 of the training part with a seed, such as "
             f"{{'share': 0.1, 'seed': 0}}, or 'test'; received {value!r}"
         )
+
+
+def _check_evaluation_crop(value):
+    try:
+        CentreCrop(**value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"config.evaluation_crop has to be a dict of share and interpolation; received {value!r}: {error}"
+        ) from error
 
 
 def differences(one, other, prefix=""):
