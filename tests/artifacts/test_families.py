@@ -38,7 +38,7 @@ WIDTHS = ("hidden_dim", "hidden_dims", "head_dim", "head_dims", "mlp_dim")
 # mean, which classifiers are compared by; int8 differs from its simulation by up to 5 % of that. A trained
 # model has to keep the preset's limit. Where many convolutions follow each other, roundings that fall
 # otherwise than in the simulation double with each block, up to the noise of 8 bits itself: measured 10 %.
-DEEP = ("mobilevit_s",)
+DEEP = ("mobilevit_s", "mobilevitv2_050")
 LIMITS = {
     "float32": PRESETS["float32"].limits,
     "dynamic": {"cosine": 1 - 0.065**2 / 2},
