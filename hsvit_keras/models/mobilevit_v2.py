@@ -34,6 +34,14 @@ VARIANTS = {
 class MobileViTV2(ImageModel):
     """Convolutions and transformers of linear cost in turn, a Functional graph from images to logits.
 
+    | model             | input       | classes | parameters | MACs     |
+    | ----------------- | ----------- | ------- | ---------- | -------- |
+    | `mobilevitv2_050` | 64 x 64 x 3 | 200     | 1,164,993  | 29.1 M   |
+    | `mobilevitv2_075` | 64 x 64 x 3 | 200     | 2,558,009  | 64.3 M   |
+    | `mobilevitv2_100` | 64 x 64 x 3 | 200     | 4,491,441  | 113.3 M  |
+    | `mobilevitv2_150` | 64 x 64 x 3 | 200     | 9,979,553  | 252.8 M  |
+    | `mobilevitv2_200` | 64 x 64 x 3 | 200     | 17,629,329 | 447.4 M  |
+
     Trainable parameters; multiply-adds are those of the mobile artifact.
 
     Features: `stage0`, `stage1`, ..., the map at the end of each stage; `pooled`, the mean of the last one.

@@ -47,8 +47,8 @@ SIZES = {
         "input_shape": (24, 40, 3),  # odd in the transformer
     },
     "MobileViTV2": {
-        "filters": (8, 8, 8, 8), "depths": (1, 1, 1), "expand_ratios": (2, 2, 2), "hidden_dims": (8,),
-        "mlp_dims": (16,), "input_shape": (24, 40, 3),  # odd in front of the transformer
+        "filters": (8, 8, 8), "depths": (1, 1), "expand_ratios": (2, 2), "hidden_dims": (16,),
+        "mlp_dims": (32,), "input_shape": (20, 28, 3),  # odd in front of the transformer
     },
     "PoolingTransformer": {
         "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
