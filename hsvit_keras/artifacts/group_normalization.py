@@ -12,7 +12,7 @@ class FlatGroupNormalization(layers.Layer):
     """`GroupNormalization` of the last axis; stock Keras adds an axis for the groups.
 
     Args:
-        groups: int.
+        groups: int; with more than one, all sizes but the batch have to be fixed.
         epsilon: float, added to the variance.
 
     Call arguments:
@@ -29,11 +29,10 @@ class FlatGroupNormalization(layers.Layer):
 
     @classmethod
     def convert(cls, stock):
-        """This layer and its weights, from a `GroupNormalization`; None for one that has no such form."""
-        shape = stock.input.shape
-        if stock.axis not in (-1, len(shape) - 1) or None in shape[1:]:
+        """This layer and its weights, from a `GroupNormalization`; None for one of another axis."""
+        if stock.axis not in (-1, stock.input_spec.ndim - 1):
             return None
-        channels = shape[-1]
+        (channels,) = stock.input_spec.axes.values()
         gain = stock.gamma if stock.scale else tf.ones(channels)
         offset = stock.beta if stock.center else tf.zeros(channels)
         layer = cls(stock.groups, stock.epsilon, name=stock.name, dtype="float32")
