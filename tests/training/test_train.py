@@ -475,24 +475,9 @@ def test_the_demo_reads_digits(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["test"]["accuracy"] >= 0.97
 
 
-def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
-    values = {
-        "epochs": 5, "warmup_epochs": 2, "learning_rate": 0.5, "weight_decay": 0.1, "label_smoothing": 0.0,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
-    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=10)
-    schedule = model.optimizer._learning_rate
-    rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
-    np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
-
-
 def test_label_smoothing_reaches_the_loss():
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, kernel_initializer="zeros")])
-    values = {
-        "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
+    values = recipe.plain(small_config(label_smoothing=0.2))
     fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())

@@ -1,7 +1,9 @@
 """The recipe of the HSViT paper, section 4.1 (https://arxiv.org/abs/2404.05196).
 
 The paper says nothing of augmentation, warm-up, label smoothing and which parameters decay. Augmentation is
-ours, the usual flip and shift. As with PyTorch's AdamW, which the authors use, all parameters decay.
+ours, the usual flip and shift. From the authors' program are gradients that are clipped at a norm of 0.01, a
+cosine that takes one step an epoch, no warm-up, PyTorch's AdamW, by which all parameters decay, and its
+epsilon. It trains in 16-bit mixed precision (`--config.dtype=mixed_float16`), here it is float32.
 """
 
 from ml_collections import ConfigDict, FieldReference
@@ -39,13 +41,17 @@ def get_config():
                 "features": (),
                 "feature_weight": 1.0,
             },
-            # Optimization: AdamW, the learning rate falls to zero along a cosine.
+            # Optimization.
             "batch_size": 512,
             "epochs": 300,
             "learning_rate": 1e-3,
             "warmup_epochs": 0,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
+            **optimization(),
+            "epsilon": 1e-8,
+            "schedule": "cosine_by_epoch",
+            "clip_norm": 0.01,
             "seed": 0,
             # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.
             "dtype": "float32",
@@ -53,6 +59,33 @@ def get_config():
             "num_workers": 2,
         }
     )
+
+
+def optimization():
+    """How the optimizer works unless a recipe has it otherwise: what every table of training holds."""
+    return {
+        # adamw, adam or sgd. Decay takes the learning rate times weight_decay off a weight in each step,
+        # beside the gradient: PyTorch's SGD has a weight_decay of (1 - momentum) times this one.
+        "optimizer": "adamw",
+        "epsilon": 1e-7,  # of Adam and AdamW
+        "momentum": 0.9,  # of SGD, like the next
+        "nesterov": False,
+        # In a line from warmup_learning_rate to learning_rate, then down to min_learning_rate: "cosine" in each
+        # step, beginning behind the warm-up; "cosine_by_epoch" once an epoch, beginning with the first one;
+        # "step_decay" times decay_factor at each of decay_epochs: where there is none it stays as it is.
+        "schedule": "cosine",
+        "warmup_learning_rate": 0.0,
+        "min_learning_rate": 0.0,  # of a cosine
+        "decay_epochs": (),
+        "decay_factor": 0.1,
+        # Whether biases, normalizations, positions and tokens do not decay.
+        "decay_kernels_only": False,
+        # The norm of all gradients together that is not exceeded.
+        "clip_norm": placeholder(float),
+        # How much of the average of the weights stays in each step, such as 0.9999. Averaged weights are
+        # validated, tested and saved in best.keras; statistics of batch normalization are averages anyway.
+        "ema_momentum": placeholder(float),
+    }
 
 
 def validation():

@@ -8,7 +8,7 @@ import keras
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
-from training.fitting import callbacks
+from training.fitting import callbacks, optimization
 from training.fitting.distillation import Distiller
 
 
@@ -39,23 +39,12 @@ def compile_model(model, values, task, *, num_classes, steps):
         num_classes: int.
         steps: int, steps in an epoch.
     """
-    warmup = values["warmup_epochs"] * steps
-    schedule = keras.optimizers.schedules.CosineDecay(
-        initial_learning_rate=0.0 if warmup else values["learning_rate"],
-        decay_steps=values["epochs"] * steps - warmup,
-        warmup_target=values["learning_rate"] if warmup else None,
-        warmup_steps=warmup,
-    )
-    optimizer = keras.optimizers.AdamW(schedule, weight_decay=values["weight_decay"])
-    if values["dtype"] == "mixed_float16":  # small gradients would vanish
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model.compile(
-        optimizer,
+        optimization.build_optimizer(model, values, steps),
         loss=task.loss(values["label_smoothing"]),
         metrics=task.metrics(num_classes),
         jit_compile=jit(values["jit"]),
     )
-    optimizer.build(model.trainable_variables)
 
 
 def jit(wanted):
@@ -65,7 +54,7 @@ def jit(wanted):
 
 
 def fit(model, run, values, data, best_model=None, more_callbacks=()):
-    """Fits a model from the last epoch in the run's folder on.
+    """Fits a model from the last epoch in the run's folder on. It ends with averaged weights where asked.
 
     Args:
         model: compiled `keras.Model` or `Distiller` whose optimizer is built.
@@ -84,8 +73,19 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
     done, epochs = len(run.rows), values["epochs"]
     if done:
         print(f"going on after epoch {done} of {epochs}")
-    if done == epochs:
-        return
+    if done < epochs:
+        _fit_from(done, model, saved, run, values, data, best_model, more_callbacks)
+    model.optimizer.finalize_variable_values(model.trainable_variables)
+
+
+def _fit_from(done, model, saved, run, values, data, best_model, more_callbacks):
+    """Fits a model for the epochs behind the first `done`."""
+    epochs = values["epochs"]
+
+    def best():
+        with optimization.averaged(model.optimizer):
+            return best_model()
+
     with _naming_broken_images(data):
         model.fit(
             data.train(epochs, done),
@@ -104,7 +104,10 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
                     run.path,
                 ),
                 *more_callbacks,
-                callbacks.EpochRecords(run, saved, best_model, epochs, data.steps, values["batch_size"]),
+                callbacks.EpochRecords(
+                    run, saved, best_model and best, epochs, data.steps, values["batch_size"]
+                ),
+                *optimization.callbacks(values),
             ],
         )
 

@@ -21,8 +21,10 @@ def define_flags():
 
 def main(_):
     import numpy as np
+    from ml_collections import ConfigDict
 
     from hsvit_keras.tasks import task_named
+    from training.configs import hsvit_base
     from training.fitting import callbacks, fit
     from training.fitting.building import build_model
     from training.run_files import machine
@@ -39,6 +41,7 @@ def main(_):
         "learning_rate": 1e-3,
         "weight_decay": 0.01,
         "label_smoothing": 0.0,
+        **ConfigDict(hsvit_base.optimization()).to_dict(),
     }
     model = build_model(values, class_names)
     task = task_named("classification")
