@@ -51,9 +51,9 @@ def descended(count, **changes):
     return model.get_weights()
 
 
-def assert_near(ours, expected):
+def assert_near(ours, expected, atol=1e-6):
     for one, other in zip(ours, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=atol)
 
 
 # ---- the learning rate -----------------------------------------------------------------------------
@@ -131,6 +131,7 @@ def test_clipping_shortens_all_gradients_together(limit):
     assert_near(descended(1, clip_norm=limit), expected)
 
 
+@pytest.mark.tensorflow  # Keras lets this optimizer compute on JAX in a compiled step alone
 def test_scaled_gradients_are_clipped_by_what_they_are_without_their_scale():
     model, _ = two_weights()
     optimizer = optimization.build_optimizer(model, settings(clip_norm=1.0, dtype="mixed_float16"), STEPS)
@@ -164,7 +165,8 @@ def test_adam(name, epsilon):
             means[i] = 0.9 * means[i] + 0.1 * gradient
             squares[i] = 0.999 * squares[i] + 0.001 * gradient**2
             expected[i] = expected[i] - rate * means[i] / (np.sqrt(squares[i]) + epsilon)
-    assert_near(descended(3, optimizer=name, epsilon=epsilon), expected)
+    # In float32 the power of 0.999 leaves 1 minus it, of which the root is taken, wrong by 3e-5 of itself.
+    assert_near(descended(3, optimizer=name, epsilon=epsilon), expected, atol=3 * RATE * 3e-5)
 
 
 # ---- decay -----------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def optimization():
         "epsilon": 1e-7,  # of Adam and AdamW
         "momentum": 0.9,  # of SGD, like the next
         "nesterov": False,
-        # In a line from warmup_learning_rate to learning_rate, then down to min_learning_rate: "cosine" in each
+        # In a line from warmup_learning_rate to learning_rate, then to min_learning_rate: "cosine" in each
         # step, beginning behind the warm-up; "cosine_by_epoch" once an epoch, beginning with the first one;
         # "step_decay" times decay_factor at each of decay_epochs: where there is none it stays as it is.
         "schedule": "cosine",
