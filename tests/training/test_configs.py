@@ -83,6 +83,11 @@ def test_the_model_of_a_recipe_has_the_size_that_the_authors_program_gives_it(na
     assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == row["trainable"]
 
 
+def distilling(**changes):
+    """The change of a config that changes its distillation."""
+    return {"distillation": {**digits.get_config().distillation.to_dict(), **changes}}
+
+
 def changed(**changes):
     config = digits.get_config()
     for key, value in changes.items():
@@ -116,9 +121,11 @@ def changed(**changes):
             {"distillation": {"alhpa": 1}},
             "config.distillation has an unknown key 'alhpa'; did you mean 'alpha'",
         ),
-        ({"distillation": {"alpha": 2}}, r"config.distillation.alpha has to be a number in \[0, 1\]"),
+        (distilling(alpha=2), r"config.distillation.alpha has to be a number in \[0, 1\]"),
+        (distilling(teacher_input_range=(1, 1)), "config.distillation.teacher_input_range has to be two"),
+        ({"distillation": {"alpha": 1}}, "config.distillation has no 'teachers'"),
         (
-            {"distillation": {"teachers": "a.onnx"}},
+            distilling(teachers="a.onnx"),
             "config.distillation.teachers has to be a sequence of paths",
         ),
         ({"distillation": None}, "config.distillation has to be a table of settings; received None"),

@@ -513,13 +513,16 @@ def test_a_run_with_a_teacher_goes_on_to_the_same_end(unbroken, tmp_path):
     assert metrics(whole) == metrics(broken)
 
 
-def test_a_teacher_of_other_pixels_is_refused(tmp_path):
+def test_a_teacher_that_does_not_say_its_pixels_is_refused(tmp_path):
     teacher = hsvit_keras.create_model(
         "hsvit_tiny", input_shape=(8, 8, 1), num_classes=10, **SMALL["model_arguments"]
     )
     teacher.save(tmp_path / "teacher.keras")
     distillation = {**DISTILLATION, "teachers": (str(tmp_path / "teacher.keras"),)}
-    words = "takes pixels of values that it does not say, and hsvit_tiny of 0 to 255"
+    words = (
+        "teacher .*teacher.keras: the model does not say which values its pixels have: .* by "
+        "config.distillation.teacher_input_range, such as 0,255"
+    )
     with pytest.raises(ValueError, match=words):
         train(small_config(distillation=distillation), tmp_path / "run")
     assert not (tmp_path / "run").exists()

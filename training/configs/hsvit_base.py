@@ -32,9 +32,11 @@ def get_config():
             # What the best epoch is chosen on: a share of the training part, or the data set's own validation
             # part where it has one; or "test", as the papers do.
             "validation": validation(),
-            # Distillation: paths of saved models that teach, see training/fitting/distillation.py.
+            # Distillation: paths of .keras and .onnx files that teach, see training/fitting/distillation.py,
+            # and the values of a black and a white pixel in the input of those that do not say them.
             "distillation": {
                 "teachers": (),
+                "teacher_input_range": placeholder(tuple),
                 "alpha": 0.5,
                 "temperature": 3.0,
                 "hard": False,

@@ -82,6 +82,17 @@ _RECIPE = {
 }
 _DISTILLATION = {
     "teachers": _sequence("a sequence of paths", lambda value: isinstance(value, str)),
+    "teacher_input_range": _or_none(
+        (
+            "two different numbers, of black and of white",
+            lambda value: (
+                isinstance(value, list)
+                and len(value) == 2
+                and all(map(_is_number, value))
+                and value[0] != value[1]
+            ),
+        )
+    ),
     "alpha": _number("in [0, 1]", lambda value: 0 <= value <= 1),
     "temperature": _number("above 0", lambda value: value > 0),
     "hard": _FLAG,
@@ -125,6 +136,9 @@ def check(values):
     if not isinstance(distillation, dict):
         raise InputError(f"config.distillation has to be a table of settings; received {distillation!r}")
     _check_known(distillation, tuple(_DISTILLATION), "config.distillation")
+    for key in _DISTILLATION:
+        if key not in distillation:
+            raise InputError(f"config.distillation has no {key!r}")
     _check_values(distillation, _DISTILLATION, "distillation.")
     _check_validation(values["validation"])
     if values["warmup_epochs"] >= values["epochs"]:
