@@ -28,8 +28,9 @@ from training.fitting import fit
 from training.fitting.augmentation import Augmentation
 from training.fitting.building import FloatCopy
 from training.fitting.data import Data
-from training.fitting.run import train
+from training.fitting.run import _is_slower_than_needed, train
 from training.recipes import recipe
+from training.run_files import machine
 
 ROOT = pathlib.Path(__file__).parents[2]
 DISTILLATION = digits.get_config().distillation.to_dict()
@@ -144,6 +145,16 @@ def test_what_is_printed_says_which_number_is_of_which_part(unbroken):
         f"best epoch {best['epoch']}: accuracy {validated:.2%} on validation (train, 10 %, seed 0), "
         f"{tested:.2%} on the test part"
     )
+
+
+@pytest.mark.parametrize(
+    "dtype, has_amx, hinted",
+    [("float32", True, True), ("float32", False, False), ("mixed_bfloat16", True, False)],
+)
+def test_half_precision_is_recommended_where_it_is_faster(monkeypatch, dtype, has_amx, hinted):
+    monkeypatch.setattr(machine, "multiplies_bfloat16", lambda: has_amx)
+    on_cpu_of_tensorflow = keras.backend.backend() == "tensorflow" and machine.on_cpu()
+    assert _is_slower_than_needed(dtype) == (hinted and on_cpu_of_tensorflow)
 
 
 def test_parameters_are_the_trainable_ones(unbroken):

@@ -12,6 +12,7 @@ from hsvit_runtime.errors import FileError, InputError
 from training.fitting import callbacks, optimization
 from training.fitting.distillation import Distiller
 from training.fitting.onnx_teacher import OnnxTeacher
+from training.run_files.machine import on_cpu
 
 
 def with_teachers(model, values, original=None):
@@ -56,8 +57,7 @@ def compile_model(model, values, task, *, num_classes, steps):
 
 def jit(wanted):
     """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower."""
-    on_cpu = all("cpu" in device.lower() for device in keras.distribution.list_devices())
-    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu)
+    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu())
 
 
 def fit(model, run, values, data, best_model=None, more_callbacks=()):

@@ -113,6 +113,18 @@ def _announce(values, model, data):
         + f"{len(data.test_set):,} to test on; Keras on {keras.backend.backend()}, {values['dtype']}"
         + (f"; taught by {', '.join(teachers)}" if teachers else "")
     )
+    if _is_slower_than_needed(values["dtype"]):
+        print("hint: --config.dtype=mixed_bfloat16 trains faster on this processor, which has AMX")
+
+
+def _is_slower_than_needed(dtype):
+    """Whether TensorFlow, whose library of kernels uses AMX, is given no bfloat16 to multiply with it."""
+    import keras
+
+    from training.run_files import machine
+
+    on_tensorflow = keras.backend.backend() == "tensorflow" and machine.on_cpu()
+    return dtype == "float32" and on_tensorflow and machine.multiplies_bfloat16()
 
 
 def _short_name(data):
