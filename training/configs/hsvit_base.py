@@ -12,7 +12,7 @@ from ml_collections.config_dict import placeholder
 
 def get_config():
     """Gives the table of hyper-parameters; each data set's file changes what is its own."""
-    return ConfigDict(
+    config = ConfigDict(
         {
             # Model. Arguments are those of its class, for whatever the variant should have otherwise.
             "model": "hsvit_c2a2",
@@ -51,9 +51,6 @@ def get_config():
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
             **optimization(),
-            "epsilon": 1e-8,
-            "schedule": "cosine_by_epoch",
-            "clip_norm": 0.01,
             "seed": 0,
             # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.
             "dtype": "float32",
@@ -61,6 +58,8 @@ def get_config():
             "num_workers": 2,
         }
     )
+    config.update({"epsilon": 1e-8, "schedule": "cosine_by_epoch", "clip_norm": 0.01})
+    return config
 
 
 def optimization():
