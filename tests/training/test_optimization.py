@@ -11,9 +11,12 @@ from tests.models.small import small_model
 from tests.training.breaking import broken_off
 from tests.training.test_train import assert_same_run, small_config
 from training.configs import digits
-from training.fitting import optimization
+from training.fitting import fit, optimization
+from training.fitting.building import build_model
+from training.fitting.data import Data
 from training.fitting.run import train
 from training.recipes import recipe
+from training.run_files.run_directory import RunDirectory
 
 STEPS = 4
 RATE = 0.5
@@ -95,11 +98,12 @@ def test_a_cosine_begins_behind_its_warm_up_and_ends_at_the_minimum():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_a_cosine_by_epoch_is_that_of_whole_epochs():
-    """That of PyTorch's CosineAnnealingLR, stepped once an epoch."""
+@pytest.mark.parametrize("dtype", ["float32", "mixed_float16"])
+def test_a_cosine_by_epoch_is_that_of_whole_epochs(dtype):
+    """That of PyTorch's CosineAnnealingLR, stepped once an epoch; also where the loss is scaled."""
     epochs = np.repeat(np.arange(10), STEPS)
     expected = RATE * (1 + np.cos(np.pi * epochs / 10)) / 2
-    np.testing.assert_allclose(rates(schedule="cosine_by_epoch"), expected, rtol=1e-6)
+    np.testing.assert_allclose(rates(schedule="cosine_by_epoch", dtype=dtype), expected, rtol=1e-6)
 
 
 def test_a_warm_up_by_epoch_covers_the_beginning_of_the_cosine():
@@ -226,7 +230,8 @@ def test_without_averages_nothing_is_swapped():
 @pytest.mark.slow
 @pytest.mark.slow_on_jax
 def test_averages_are_validated_and_saved_and_the_run_goes_on_from_the_others(tmp_path):
-    summary = train(small_config(ema_momentum=0.5, epochs=2, optimizer="sgd", clip_norm=1.0), tmp_path)
+    config = small_config(ema_momentum=0.5, epochs=2, optimizer="sgd", clip_norm=1.0)
+    summary = train(config, tmp_path)
     last = keras.models.load_model(tmp_path / "last.keras")
     averages = [np.asarray(value) for value in last.optimizer._model_variables_moving_average]
     trained = [np.asarray(variable) for variable in last.trainable_variables]
@@ -235,6 +240,15 @@ def test_averages_are_validated_and_saved_and_the_run_goes_on_from_the_others(tm
     for variable, average in zip(best.trainable_variables, averages, strict=True):
         np.testing.assert_array_equal(np.asarray(variable), average)
     assert any(np.abs(ours - theirs).max() > 1e-5 for ours, theirs in zip(trained, averages, strict=True))
+
+    # Fitting ends with the averages also where it finds all epochs done: a compression goes on from there.
+    values = recipe.plain(config)
+    data, run = Data(values), RunDirectory(tmp_path)
+    model = build_model(values, data.class_names)
+    fit.compile_model(model, values, data.task, num_classes=data.num_classes, steps=data.steps)
+    fit.fit(model, run, values, data)
+    for variable, average in zip(model.trainable_variables, averages, strict=True):
+        np.testing.assert_array_equal(np.asarray(variable), average)
 
 
 @pytest.mark.slow
