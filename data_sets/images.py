@@ -1,5 +1,6 @@
 """From a file or an array to pixels of the size and channels asked for."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,8 +34,8 @@ class ImageFiles(Sequence):
         return ImageFiles([self.paths[position] for position in positions])
 
 
-def resized(images, index, image_shape):
-    """One image at a given size, bilinear with antialiasing.
+def resized(images, index, image_shape, resizing=None):
+    """One image at a given size, bilinear with antialiasing where nothing else is asked for.
 
     An image file keeps its aspect: its shorter side is fitted and the centre cropped. An image of an
     array is stretched: all of a set have one shape, and what they show fills them.
@@ -44,6 +45,7 @@ def resized(images, index, image_shape):
         index: which of them.
         image_shape: (height, width, channels). Colour becomes grey for 1 channel, grey becomes colour
             for 3.
+        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for, in place of both.
 
     Returns:
         uint8 array of shape `image_shape`.
@@ -52,33 +54,52 @@ def resized(images, index, image_shape):
         OSError: the file cannot be read as an image.
     """
     height, width, channels = image_shape
-    if isinstance(images, ImageFiles):
-        image = _decode(images.paths[index], least_side=2 * max(height, width))
-        image = ImageOps.fit(image, (width, height), Image.Resampling.BILINEAR)
+    is_file = isinstance(images, ImageFiles)
+    if is_file:
+        least = resizing.resized_sides(height, width) if resizing else (height, width)
+        is_cut_alone = resizing is not None and resizing.size is None
+        image = _decode(images.paths[index], least_side=None if is_cut_alone else 2 * max(least))
     else:
         pixels = images[index]
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
-        image = image.resize((width, height), Image.Resampling.BILINEAR)
+    image = _fitted(image, (width, height), is_file, resizing, Image.Resampling.BILINEAR)
     return _pixels(image.convert(_MODES[channels]))
 
 
-def resized_mask(mask, size, keeps_aspect):
+def resized_mask(mask, size, keeps_aspect, resizing=None):
     """A mask at a given size, each pixel of which is its nearest neighbour's.
 
     Args:
         mask: int array (H, W).
         size: (height, width).
         keeps_aspect: bool, whether its image keeps its aspect, see `resized`.
+        resizing: that of its image.
 
     Returns:
         int32 array (height, width).
     """
     image = Image.fromarray(mask.astype(np.int32))
+    if resizing is not None:
+        resizing = dataclasses.replace(resizing, filter="nearest")
+    return np.asarray(_fitted(image, size[::-1], keeps_aspect, resizing, Image.Resampling.NEAREST))
+
+
+def _fitted(image, size, keeps_aspect, resizing, resample):
+    """A Pillow image at a size (width, height): as `resizing` says, or by a filter of Pillow."""
+    if resizing is not None:
+        return _as_asked(image, size, resizing)
     if keeps_aspect:
-        image = ImageOps.fit(image, size[::-1], Image.Resampling.NEAREST)
-    else:
-        image = image.resize(size[::-1], Image.Resampling.NEAREST)
-    return np.asarray(image)
+        return ImageOps.fit(image, size, resample)
+    return image.resize(size, resample)
+
+
+def _as_asked(image, size, resizing):
+    """The centre of the resized image; cutting beyond an edge gives black."""
+    height, width = resizing.resized_sides(image.height, image.width)
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling[resizing.filter.upper()])
+    left, top = (width - size[0]) // 2, (height - size[1]) // 2
+    return image.crop((left, top, left + size[0], top + size[1]))
 
 
 def check_image_shape(image_shape):

@@ -29,6 +29,7 @@ def batches(
     batch_size,
     image_shape,
     input_range=PIXELS,
+    resizing=None,
     shuffle=False,
     seed=0,
     augment=None,
@@ -47,6 +48,7 @@ def batches(
         batch_size: images in a batch; the last batch of an epoch may be smaller.
         image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them.
         input_range: (low, high), the values that black and white pixels get.
+        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for, see `data_sets.images.resized`.
         shuffle: whether to draw each epoch in an order of its own.
         seed: int, decides the orders and the augmentation.
         augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
@@ -71,7 +73,7 @@ def batches(
     if start_batch > epochs * steps:
         raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
     image_shape = check_image_shape(image_shape)
-    images = _ResizedImages(dataset, image_shape)
+    images = _ResizedImages(dataset, image_shape, resizing)
 
     @functools.lru_cache(maxsize=2)
     def epoch_order(epoch):
@@ -82,7 +84,7 @@ def batches(
     def make(k):
         epoch, step = divmod(k, steps)
         chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
-        pixels, labels = images[chosen], _resized_labels(dataset, chosen, image_shape)
+        pixels, labels = images[chosen], _resized_labels(dataset, chosen, image_shape, resizing)
         if augment is not None:
             pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
         return in_range(pixels, input_range), labels
@@ -108,7 +110,7 @@ def steps_per_epoch(dataset, batch_size, drop_remainder=False):
     return whole + bool(rest and not drop_remainder)
 
 
-def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0):
+def sample_images(dataset, count, *, image_shape, input_range=PIXELS, resizing=None, seed=0):
     """Takes some images, spread evenly over the classes, as `batches` would prepare them.
 
     Args:
@@ -116,6 +118,7 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0):
         count: how many images.
         image_shape: (H, W, C) of the images.
         input_range: (low, high), the values that black and white pixels get.
+        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for.
         seed: int, decides which images.
 
     Returns:
@@ -126,8 +129,8 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0):
     """
     image_shape = check_image_shape(image_shape)
     chosen = spread_over_classes(dataset.labels, count, seed)
-    pixels = _resize_all(dataset.images, chosen, image_shape)
-    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape)
+    pixels = _resize_all(dataset.images, chosen, image_shape, resizing)
+    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, resizing)
 
 
 def sample_batches(dataset, count, *, batch_size=64, **preparation):
@@ -137,7 +140,7 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
         dataset: an `ImageDataset`.
         count: how many images.
         batch_size: how many of them a batch has at most.
-        **preparation: `image_shape`, `input_range` and `seed` of `sample_images`.
+        **preparation: `image_shape`, `input_range`, `resizing` and `seed` of `sample_images`.
 
     Returns:
         list of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
@@ -153,11 +156,12 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
 class _ResizedImages:
     """The images of a set at one size, by arrays of positions; kept if all of them fit into memory."""
 
-    def __init__(self, dataset, image_shape):
+    def __init__(self, dataset, image_shape, resizing):
         self._images = dataset.images
-        self._image_shape = image_shape
+        self._wanted = image_shape, resizing
         self._kept = None
-        if isinstance(self._images, np.ndarray) and self._images.shape[1:] == image_shape:
+        is_as_wanted = isinstance(self._images, np.ndarray) and self._images.shape[1:] == image_shape
+        if is_as_wanted and resizing is None:
             self._kept, self._is_kept = self._images, np.ones(len(dataset), bool)
         elif len(dataset) * np.prod(image_shape, dtype=np.int64) <= _CACHE_BYTES:
             # Memory that is not written to yet takes no room.
@@ -166,25 +170,25 @@ class _ResizedImages:
 
     def __getitem__(self, chosen):
         if self._kept is None:
-            return _resize_all(self._images, chosen, self._image_shape)
+            return _resize_all(self._images, chosen, *self._wanted)
         new = chosen[~self._is_kept[chosen]]
         if len(new):
-            self._kept[new] = _resize_all(self._images, new, self._image_shape)
+            self._kept[new] = _resize_all(self._images, new, *self._wanted)
             self._is_kept[new] = True
         return self._kept[chosen]
 
 
-def _resize_all(images, chosen, image_shape):
-    return np.stack([resized(images, index, image_shape) for index in chosen])
+def _resize_all(images, chosen, image_shape, resizing):
+    return np.stack([resized(images, index, image_shape, resizing) for index in chosen])
 
 
-def _resized_labels(dataset, chosen, image_shape):
+def _resized_labels(dataset, chosen, image_shape, resizing):
     """The labels at some positions, masks at the size of their images."""
     labels, size = dataset.labels[chosen], image_shape[:2]
-    if labels.ndim == 1 or labels.shape[1:] == size:
+    if labels.ndim == 1 or (labels.shape[1:] == size and resizing is None):
         return labels
     keeps_aspect = isinstance(dataset.images, ImageFiles)
-    return np.stack([resized_mask(mask, size, keeps_aspect) for mask in labels])
+    return np.stack([resized_mask(mask, size, keeps_aspect, resizing) for mask in labels])
 
 
 def _check_at_least(least, **arguments):

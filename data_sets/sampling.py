@@ -42,6 +42,23 @@ def spread_over_classes(labels, count, seed=0):
     return order[np.argsort(rounds, kind="stable")[:count]]
 
 
+def few_of(dataset, count, seed=0):
+    """Takes some elements of a data set, as many of each class as there are, or as good as.
+
+    Args:
+        dataset: an `ImageDataset`.
+        count: how many elements, at most all.
+        seed: int, decides which.
+
+    Returns:
+        An `ImageDataset` of the same part, in the order of `dataset`.
+
+    Raises:
+        ValueError: `count` is not from 1 to the size of `dataset`.
+    """
+    return dataset.subset(np.sort(spread_over_classes(dataset.labels, count, seed)), dataset.split)
+
+
 def split_off(dataset, share, seed=0):
     """Splits a part off, in which each class has the same share as in what is left.
 

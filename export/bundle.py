@@ -29,8 +29,7 @@ def main(_):
 
     bundle = writing.write(
         writing.Request(
-            original=FLAGS.original,
-            mobile=FLAGS.mobile,
+            originals=[writing.Original(FLAGS.original, FLAGS.mobile)],
             output=FLAGS.output,
             data=FLAGS.data,
             data_dir=FLAGS.data_dir,

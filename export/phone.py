@@ -99,7 +99,8 @@ def _bundle():
         made = pathlib.Path(folder, pathlib.Path(FLAGS.original).stem)
         print(f"makes a bundle of {FLAGS.original} and its artifacts, with images of its data set")
         data = {name: FLAGS[name].value for name in ("data", "data_dir", "input_range")}
-        writing.write(writing.Request(FLAGS.original, FLAGS.mobile, str(made), **data))
+        original = writing.Original(FLAGS.original, FLAGS.mobile)
+        writing.write(writing.Request([original], str(made), **data))
         yield made
 
 

@@ -1,7 +1,7 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
-from hsvit_keras.checkpoints import from_torch, from_transformers
+from hsvit_keras.checkpoints import from_timm, from_torch, from_transformers
 from hsvit_keras.compression import (
     SCHEMES,
     Calibration,
@@ -79,6 +79,7 @@ __all__ = [
     "create_model",
     "equalize",
     "fold_batch_norm",
+    "from_timm",
     "from_torch",
     "from_transformers",
     "inspect_tflite",

@@ -44,7 +44,12 @@ def main(_):
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)
     dataset = load_dataset(data, "test", FLAGS.data_dir)
-    sample = {"count": FLAGS.count, "image_shape": model.input_shape[1:], "seed": FLAGS.seed}
+    sample = {
+        "count": FLAGS.count,
+        "image_shape": model.input_shape[1:],
+        "resizing": description.resizing,
+        "seed": FLAGS.seed,
+    }
     pictures, labels = sample_images(dataset, **sample)
     images, _ = sample_images(dataset, input_range=input_range, **sample)
     maps = attention_maps.feature_maps(model, images)

@@ -1,5 +1,6 @@
 """Measures models against the first of them, and compares their outputs on the same samples."""
 
+import dataclasses
 import functools
 import hashlib
 import importlib.metadata
@@ -23,7 +24,29 @@ from measuring import benchmark_report, device, latency_statistics, timing
 TIMED_SAMPLES = 8
 
 
-def measure(
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """Models that were measured.
+
+    Attributes:
+        report: dict in the form of `benchmark.schema.json`.
+        task: `hsvit_keras.tasks.Task` of the models.
+        outputs: list of dicts, those of each model for all samples: from a name to an array (count, ...).
+        labels: array (count, ...) of the samples; None where they are not those of the models' outputs.
+    """
+
+    report: dict
+    task: object
+    outputs: list
+    labels: object
+
+
+def measure(paths, **settings):
+    """The report of `run`, which has the same arguments."""
+    return run(paths, **settings).report
+
+
+def run(
     paths,
     *,
     blocks=20,
@@ -51,7 +74,7 @@ def measure(
         input_range: (low, high), the values of black and white for models that do not say, or None.
 
     Returns:
-        dict in the form of `benchmark.schema.json`.
+        `Measured`.
 
     Raises:
         InputError: a model is damaged, or the models differ in their inputs or outputs.
@@ -68,11 +91,14 @@ def measure(
     dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
-    pixels, labels = sample_images(dataset, count, image_shape=_image_shape(models, dataset))
-    inputs = [_inputs(model, pixels, limits) for model, limits in zip(models, ranges, strict=True)]
+    shape = _image_shape(models, dataset)
+    pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
-        [_cycling(model, each[:TIMED_SAMPLES]) for model, each in zip(models, inputs, strict=True)],
+        [
+            _cycling(model, _inputs(model, pixels[:TIMED_SAMPLES], limits))
+            for model, limits in zip(models, ranges, strict=True)
+        ],
         blocks=blocks,
         runs=runs,
         warmup=warmup,
@@ -80,11 +106,14 @@ def measure(
         progress=functools.partial(commands.show_progress, "block"),
     )
     other_load_cores = other_load.cores()
-    outputs = [_outputs(model, each) for model, each in zip(models, inputs, strict=True)]
+    outputs = []
+    for model, limits in zip(models, ranges, strict=True):
+        outputs.append(_outputs(model, _inputs(model, pixels, limits)))
+        commands.show_progress("outputs of model", len(outputs), len(models))
     if not dataset.labels_fit(description.class_names, models[0].outputs[0].shape[-1]):
         labels = None
     finite = [_finite_samples(each) for each in outputs]
-    return benchmark_report.assemble(
+    report = benchmark_report.assemble(
         task=task,
         tool={"name": "export.benchmark", "version": _version("hsvit-keras")},
         settings={
@@ -122,6 +151,7 @@ def measure(
         },
         warnings=_not_finite(names, finite),
     )
+    return Measured(report, task, outputs, labels)
 
 
 def _description(models):
@@ -146,15 +176,15 @@ def _image_shape(models, dataset):
 
 
 def _inputs(model, pixels, limits):
-    """The tensors of each sample, as a list of dicts for `run`."""
+    """The tensors of each sample, as dicts for the model's `run`; one at a time, for memory's sake."""
     (tensor,) = model.inputs
-    values = in_range(pixels, limits)
-    return [model.quantize({tensor.name: values[i : i + 1]}) for i in range(len(values))]
+    for image in pixels:
+        yield model.quantize({tensor.name: in_range(image[np.newaxis], limits)})
 
 
 def _cycling(model, inputs):
     """A function that runs the model on the next of the inputs each time."""
-    following = itertools.cycle(inputs)
+    following = itertools.cycle(list(inputs))
     return lambda: model.run(next(following))
 
 

@@ -22,15 +22,18 @@ def table(report):
                 _number(model["bytes"] and model["bytes"] / 1000, ".0f"),
                 _number(model["latency_ms"]["p50"], ".3f"),
                 _number(model["latency_ms"]["p90"], ".3f"),
-                _ratio(pair["ratio"]) if pair else "original",
+                ratio_text(pair["ratio"]) if pair else "original",
                 *(measured or [_number(found.get("cosine"), ".6f")]),
             ]
         )
-    lines = [text_table(columns, rows)]
+    return "\n".join([text_table(columns, rows), *warnings(report)])
+
+
+def warnings(report):
+    """A line for each of the report's warnings."""
     for entry in report["warnings"]:
         about = f"{entry['model']}: " if entry["model"] else ""
-        lines.append(f"warning: {about}{entry['message']}")
-    return "\n".join(lines)
+        yield f"warning: {about}{entry['message']}"
 
 
 def _measure(content):
@@ -41,6 +44,7 @@ def _number(value, form):
     return "-" if value is None else format(value, form)
 
 
-def _ratio(ratio):
+def ratio_text(ratio):
+    """A ratio of a benchmark report with its interval."""
     interval = "[no interval]" if ratio["low"] is None else f"[{ratio['low']:.3f}, {ratio['high']:.3f}]"
     return f"{ratio['value']:.3f} {interval}"

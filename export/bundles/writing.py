@@ -1,7 +1,7 @@
 """Writes a bundle: models, images and the correct outputs in one folder, for the Android app to measure.
 
-The original becomes a float32 `.tflite` whose correct outputs are Keras'; those of a mobile artifact are
-LiteRT's on this machine.
+An original becomes a float32 `.tflite` whose correct outputs are Keras'; those of a mobile artifact are
+LiteRT's on this machine. A bundle may hold several originals of one task, each with its own artifacts.
 """
 
 import contextlib
@@ -48,22 +48,45 @@ _MOST_BYTES = 10**9  # an APK holds less than 2 GB
 
 
 @dataclasses.dataclass(frozen=True)
+class Original:
+    """A trained model and its artifacts.
+
+    Attributes:
+        path: path of the trained `.keras` file that the artifacts come from.
+        mobile: list of paths of its `.tflite` artifacts.
+        name: str, which tells it from the other originals of a bundle; None where it is the only one.
+    """
+
+    path: str
+    mobile: list
+    name: str | None = None
+
+    @property
+    def file(self):
+        """The file that it becomes in the bundle."""
+        return f"{self.name}_{ORIGINAL}" if self.name else ORIGINAL
+
+    @property
+    def title(self):
+        """What the app calls it."""
+        return f"{self.name.replace('_', ' ')} float32 original" if self.name else "float32 original"
+
+
+@dataclasses.dataclass(frozen=True)
 class Request:
     """What goes into a bundle.
 
     Attributes:
-        original: path of the trained `.keras` file that the artifacts come from.
-        mobile: list of paths of its `.tflite` artifacts.
+        originals: list of `Original`, which take the same images and give outputs of one shape.
         output: path of the folder to write.
-        data: str, the data set whose test part the images are taken from; the model's own by default.
+        data: str, the data set whose test part the images are taken from; the first model's own by default.
         data_dir: folder of that data set, or None.
         images: int, how many.
         name: str, how the app calls the bundle; "MODEL on DATA" by default.
         input_range: (low, high) of pixels, for models that do not say; None for those that do.
     """
 
-    original: str
-    mobile: list
+    originals: list
     output: str
     data: str | None = None
     data_dir: str | None = None
@@ -87,35 +110,62 @@ def write(request):
         OSError: a file cannot be read or written.
     """
     require_backend("tensorflow")
-    mobile = [pathlib.Path(path) for path in request.mobile]
-    for path in mobile:
-        _check_artifact(path)
-    _check_names(mobile)
-    loaded = load_model(request.original)
-    model = in_float32(as_float(functional(loaded)))
-    images = _Images(request, model, loss_of(loaded))
+    for original in request.originals:
+        for path in original.mobile:
+            _check_artifact(pathlib.Path(path))
+    _check_names(request.originals)
+    images, models = None, []
     with _replacing_folder(pathlib.Path(request.output)) as folder:
-        original = folder / ORIGINAL
-        samples = Samples(images.inputs_for(description_of(model))[:64], data=images.data_set)
-        to_tflite(model, original, preset="float32", samples=samples, runtime=RUNTIME)
-        models = [_describe(images, original, _of_keras(images, model, original))]
-        for path in mobile:
-            models.append(_describe(images, path))
-            shutil.copyfile(path, folder / path.name)
+        for original in request.originals:
+            loaded = load_model(original.path)
+            model = in_float32(as_float(functional(loaded)))
+            images = images or _Images(request, model, loss_of(loaded))
+            models += _add(original, model, images, folder)
+        first = request.originals[0]
         bundle = {
             "bundle_version": 2,
             "task": describe_task(images.task),
-            "name": request.name or f"{pathlib.Path(request.original).stem} on {images.data_set}",
+            "name": request.name or f"{pathlib.Path(first.path).stem} on {images.data_set}",
             "runtime": RUNTIME,
             "class_names": list(images.class_names),
             "images": images.save(folder),
-            "pairs": [{"name": path.stem, "original": ORIGINAL, "mobile": path.name} for path in mobile],
+            "pairs": [
+                {
+                    "name": pathlib.Path(path).stem,
+                    "original": original.file,
+                    "mobile": pathlib.Path(path).name,
+                }
+                for original in request.originals
+                for path in original.mobile
+            ],
             "models": models,
         }
-        report_of(original).unlink()
         files.write_json(folder / "bundle.json", bundle)
         _check_size(folder)
     return bundle
+
+
+def _add(original, model, images, folder):
+    """Puts an original and its artifacts into the folder of a bundle.
+
+    Args:
+        original: `Original`.
+        model: `keras.Model`, it as a float model.
+        images: `_Images`.
+        folder: path.
+
+    Returns:
+        list of what `bundle.json` says of each.
+    """
+    path = folder / original.file
+    samples = Samples(images.inputs_for(description_of(model))[:64], data=images.data_set)
+    to_tflite(model, path, preset="float32", samples=samples, runtime=RUNTIME)
+    described = [_describe(images, path, original.title, _of_keras(images, model, path))]
+    report_of(path).unlink()
+    for mobile in map(pathlib.Path, original.mobile):
+        described.append(_describe(images, mobile, mobile.stem.replace("_", " ")))
+        shutil.copyfile(mobile, folder / mobile.name)
+    return described
 
 
 def _check_artifact(path):
@@ -133,8 +183,9 @@ def _check_artifact(path):
         raise InputError(f"{path}: {error}; convert it with --runtime={RUNTIME}") from error
 
 
-def _check_names(paths):
-    names = [ORIGINAL, *(path.name for path in paths)]
+def _check_names(originals):
+    names = [original.file for original in originals]
+    names += [pathlib.Path(path).name for original in originals for path in original.mobile]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"each file of a bundle needs a name of its own, {', '.join(twice)} comes twice")
@@ -181,7 +232,8 @@ class _Images:
         self._given_range = request.input_range
         self.count = request.images
         count = min(max(request.images, _METRIC_SAMPLES), len(dataset))
-        self.pixels, labels = sample_images(dataset, count, image_shape=model.inputs[0].shape[1:])
+        shape = model.inputs[0].shape[1:]
+        self.pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
         fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
         self.labels = labels if fit else None
         self.class_names = description.class_names or (dataset.class_names if fit else ())
@@ -234,8 +286,8 @@ def _of_keras(images, model, original):
     return _Correct(outputs, f"Keras {keras.version()}")
 
 
-def _describe(images, path, correct=None):
-    """What `bundle.json` says of a model.
+def _describe(images, path, title, correct=None):
+    """What `bundle.json` says of a model, which the app calls by its title.
 
     How far outputs may be from the correct ones is measured: twice as far as they are here, or as the outputs
     of plain kernels are from the delegate's.
@@ -256,7 +308,7 @@ def _describe(images, path, correct=None):
     evaluated = {} if images.labels is None else images.task.evaluate({"outputs": outputs}, images.labels)
     return {
         "file": path.name,
-        "title": "float32 original" if path.name == ORIGINAL else path.stem.replace("_", " "),
+        "title": title,
         "preset": _preset(path, sha256),
         "bytes": len(content),
         "sha256": sha256,

@@ -30,6 +30,11 @@ def define_comparison_flags():
         "A .npz file of arrays, named as the model's inputs, to compare on instead of images of a data set, "
         "and to set the ranges of int8 by where the model has none.",
     )
+    define_loss_flag()
+
+
+def define_loss_flag():
+    """The flag that writes an artifact all the same."""
     flags.DEFINE_bool(
         "allow_loss", False, "Write the artifact though it differs from the model by more than the limits."
     )
@@ -95,6 +100,28 @@ def comparison_for(model, batch_size):
     return {"samples": samples, "calibration": calibration, "allow_loss": FLAGS.allow_loss}
 
 
+def own_calibration_for(model):
+    """`Calibration` by --calibration_data, else, of a float model, by the data set that it was trained on."""
+    from hsvit_keras.layers.model_description import description_of
+
+    own = description_of(model).data_set or FLAGS.data
+    return calibration_for(model, None if _is_quantized(model) else own)
+
+
+def settings_of(preset):
+    """What the flags say of the artifact of a preset, to tell whether one was made by the same: dict."""
+    names = ["data", "input_range", "allow_loss"]
+    if preset_named(preset).needs_ranges:
+        names += [
+            "calibration_data",
+            "calibration_samples",
+            "calibration_ranges",
+            "equalize",
+            "correct_biases",
+        ]
+    return {name: FLAGS[name].value for name in names}
+
+
 def _is_quantized(model):
     from hsvit_keras.compression.quantization import is_quantized
 
@@ -136,11 +163,12 @@ def samples_for(model, count):
     return Samples(inputs, labels if fit else None, dataset.name)
 
 
-def calibration_for(model):
-    """`Calibration` by --calibration_data for a model, None without it."""
-    if FLAGS.calibration_data is None:
+def calibration_for(model, default=None):
+    """`Calibration` for a model by --calibration_data, else by the data set `default`; None without both."""
+    named = FLAGS.calibration_data or default
+    if named is None:
         return None
-    dataset = load_dataset(FLAGS.calibration_data, "train", FLAGS.data_dir)
+    dataset = load_dataset(named, "train", FLAGS.data_dir)
     inputs, _ = _inputs(dataset, model, FLAGS.calibration_samples)
     return _calibration([inputs[start : start + 64] for start in range(0, len(inputs), 64)])
 
@@ -155,9 +183,14 @@ def _inputs(dataset, model, count):
     from hsvit_keras.layers.model_description import description_of
 
     check_takes_images(model)
-    limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
-    shape = model.inputs[0].shape[1:]
-    return sample_images(dataset, min(count, len(dataset)), image_shape=shape, input_range=limits)
+    description, shape = description_of(model), model.inputs[0].shape[1:]
+    return sample_images(
+        dataset,
+        min(count, len(dataset)),
+        image_shape=shape,
+        input_range=model_data.input_range_of(description, FLAGS.input_range),
+        resizing=description.resizing,
+    )
 
 
 def check_takes_images(model):

@@ -3,15 +3,15 @@
 from export.page import formats, report_page
 
 
-def section(run):
+def section(reports):
     """The section as HTML.
 
     Args:
-        run: `run_folder.Run`.
+        reports: list of converters' reports, each with the artifact's file `name`.
     """
-    if not run.artifacts:
+    if not reports:
         return report_page.section("Artifacts", report_page.missing("No report of a converter was found."))
-    artifacts = sorted(run.artifacts, key=lambda artifact: -(artifact.get("bytes") or 0))
+    artifacts = sorted(reports, key=lambda artifact: -(artifact.get("bytes") or 0))
     agreements = [formats.measure_of(artifact.get("task"), "agreement") for artifact in artifacts]
     metrics = [formats.measure_of(artifact.get("task"), "metric") for artifact in artifacts]
     titles = [next((measure.title for measure in kind if measure), None) for kind in (agreements, metrics)]

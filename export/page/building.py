@@ -1,5 +1,6 @@
 """The page of a run and its figures, as text and as files."""
 
+import contextlib
 import pathlib
 
 from command_line import plots as style
@@ -22,16 +23,43 @@ def write(run, output):
         run: `run_folder.Run`.
         output: path of the HTML file.
     """
-    output = pathlib.Path(output)
     for note in run.skipped:
         print(f"left out: {note}")
+    save(output, *build(run))
+
+
+def save(output, html, images):
+    """Writes a page and its figures beside it, and prints where.
+
+    Args:
+        output: path of the HTML file.
+        html, images: what `build` gives.
+    """
+    output = pathlib.Path(output)
     with files.replacing(output) as temporary:
-        html, images = build(run)
         temporary.write_text(html, encoding="utf-8")
         for name, png in images.items():
             with files.replacing(output.with_name(f"{output.stem}_{name}.png")) as image:
                 image.write_bytes(png)
     print(f"wrote {output}, and its {len(images)} figures as {output.stem}_*.png")
+
+
+@contextlib.contextmanager
+def figures():
+    """The style that figures of a page are drawn in.
+
+    Yields:
+        (figure, images): a function (name, drawn figure, caption, description) that gives the figure as HTML,
+        and the dict from names to the bytes of PNGs that it fills.
+    """
+    images = {}
+
+    def figure(name, drawn, caption, description):
+        images[name] = style.as_png(drawn)
+        return report_page.figure(plots.as_svg(drawn, name), caption, description)
+
+    with style.style():
+        yield figure, images
 
 
 def build(run):
@@ -43,18 +71,12 @@ def build(run):
     Returns:
         (html, images): str, and a dict from a figure's name to the bytes of its PNG.
     """
-    images = {}
-
-    def figure(name, drawn, caption, description):
-        images[name] = style.as_png(drawn)
-        return report_page.figure(plots.as_svg(drawn, name), caption, description)
-
-    with style.style():
+    with figures() as (figure, images):
         sections = [
             summary_section.section(run),
             *_skipped(run),
             training_section.section(run, figure),
-            artifacts_section.section(run),
+            artifacts_section.section(run.artifacts),
             *latency_section.sections(run, figure),
             *map(cost_section.section, run.costs),
         ]

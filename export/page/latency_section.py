@@ -19,12 +19,21 @@ def sections(run, figure):
         report_page.section(
             f"Measured on {device_name(report)}",
             report_page.figures(_benchmark_figures(report, looks, figure, number)),
-            *_latency_tables(report),
-            report_page.warnings(report["warnings"]),
-            report_page.section("Device", report_page.facts(_device_facts(report)), level=3),
+            *details(report),
         )
         for number, report in enumerate(run.benchmarks, start=1)
     ]
+
+
+def details(report):
+    """The tables, the warnings and the device of a benchmark, as parts of a section.
+
+    Args:
+        report: dict, a benchmark report.
+    """
+    yield from _latency_tables(report)
+    yield report_page.warnings(report["warnings"])
+    yield report_page.section("Device", report_page.facts(_device_facts(report)), level=3)
 
 
 def _benchmark_figures(report, looks, figure, number):

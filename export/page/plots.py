@@ -76,7 +76,7 @@ def latencies(title, models, looks):
     return figure
 
 
-def scatter(title, points, looks, *, x_label, measure):
+def scatter(title, points, looks, *, x_label, measure, front=None):
     """One mark a model; the legend below names them.
 
     Args:
@@ -85,14 +85,18 @@ def scatter(title, points, looks, *, x_label, measure):
         looks: dict from a name to (colour, marker).
         x_label: str, with its unit.
         measure: `hsvit_runtime.measure.Measure`.
+        front: list of the names that a line joins as the best for their x, which are then the only ones that
+            are named; None to name all.
 
     Returns:
         matplotlib Figure.
     """
     from matplotlib.ticker import PercentFormatter
 
-    figure, axes = _figure(title, height=SIZE[1] + 0.18 * len(points))
-    for name, x, value in points:
+    named = [point for point in points if front is None or point[0] in front]
+    behind = [point for point in points if point not in named]
+    figure, axes = _figure(title, height=SIZE[1] + 0.18 * (len(named) + bool(behind)))
+    for name, x, value in named:
         colour, marker = looks[name]
         # Hollow, so that two models in one place are both seen.
         axes.plot(
@@ -105,6 +109,8 @@ def scatter(title, points, looks, *, x_label, measure):
             fillstyle="none",
             markeredgewidth=2,
         )
+    if front is not None:
+        _draw_front(axes, named, behind)
     values = [value for _, _, value in points]
     room = max(0.01, 0.2 * (max(values) - min(values)))
     axes.set_ylim(min(values) - room, max(values) + room)
@@ -115,6 +121,15 @@ def scatter(title, points, looks, *, x_label, measure):
     _log_if_wide(axes, [x for _, x, _ in points])
     figure.legend(loc="outside lower left")
     return figure
+
+
+def _draw_front(axes, on_it, behind):
+    """The stairs of the best value at each x, and small dots for what lies behind."""
+    _, xs, values = zip(*sorted(on_it, key=lambda point: point[1]), strict=True)
+    axes.step(xs, values, where="post", color=COLOURS["ink"], linewidth=1, alpha=0.5)
+    if behind:
+        _, xs, values = zip(*behind, strict=True)
+        axes.plot(xs, values, ".", color=COLOURS["ink"], alpha=0.5, markersize=6, label="behind the front")
 
 
 def _figure(title, height=SIZE[1]):

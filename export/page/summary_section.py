@@ -36,14 +36,14 @@ def section(run):
     columns += [measure.title for measure in (agreement, metric) if measure]
     return report_page.section(
         "In short",
-        *_alarms(run.benchmarks),
+        *alarms(run.benchmarks),
         report_page.table("The original and its artifacts", columns, rows),
         report_page.paragraph(_reading(report), "quiet"),
-        *_warnings_in_short(report["warnings"]),
+        *warnings_in_short(report["warnings"]),
     )
 
 
-def _alarms(benchmarks):
+def alarms(benchmarks):
     """Wrong outputs of all measurements, which are worse than being slow and easily overlooked."""
     for report in benchmarks:
         for entry in _wrong_outputs(report):
@@ -56,7 +56,8 @@ def _wrong_outputs(report):
     return [entry for entry in report["warnings"] if entry["code"] in ("wrong_answers", "not_finite")]
 
 
-def _warnings_in_short(warnings):
+def warnings_in_short(warnings):
+    """How many warnings a benchmark has, which stand with its details."""
     if warnings:
         count = "is a warning" if len(warnings) == 1 else f"are {len(warnings)} warnings"
         yield report_page.paragraph(f"There {count} about this measurement, see below.", "warning")

@@ -61,24 +61,29 @@ def count(path, core="cortex-a76", *, cache=None):
     }
 
 
-def compare(paths, core="cortex-a76", *, cache=None, progress=lambda path: None):
+def compare(paths, core="cortex-a76", *, cache=None, known=None, progress=lambda path: None):
     """Counts several models.
 
     Args:
         paths: list of paths of `.tflite` files; the first is what the others are compared with.
         core: str, one of `emulation.CORES`.
         cache: see `instructions`.
+        known: dict, an earlier result, whose counts of the same files on the same core are taken; or None.
         progress: function that is called with each path before it is counted.
 
     Returns:
         dict, ready for JSON: `cost`, what is counted; `core`; `runtime`; and `models`, a list with the dict
         of `count` for each and its `ratio` of instructions to the first.
     """
+    runtime = {"name": toolchain.RUNTIME, "version": toolchain.VERSION}
+    counts = {}
+    if known and (known["core"], known["runtime"]) == (core, runtime):
+        counts = {model["sha256"]: model for model in known["models"]}
     models = []
-    for path in paths:
+    for path in map(pathlib.Path, paths):
         progress(path)
-        models.append(count(path, core, cache=cache))
+        counted = counts.get(hashlib.sha256(path.read_bytes()).hexdigest())
+        models.append({**counted, "name": path.name} if counted else count(path, core, cache=cache))
     for model in models:
         model["ratio"] = model["instructions"] / models[0]["instructions"]
-    runtime = {"name": toolchain.RUNTIME, "version": toolchain.VERSION}
     return {"cost": "instructions", "core": core, "runtime": runtime, "models": models}

@@ -235,12 +235,16 @@ def test_all_fixtures_are_found():
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
 
 
+MANY_SIZES = ("cvt_microsoft", "efficientformer", "efficientnet", "mobilevit", "swiftformer")
+
+
 def fixtures_of_families():
     """All fixtures; slow are all but the first of each family."""
     covered = set()
     for name in FIXTURES:
         family = next(family for family in FAMILIES if re.fullmatch(family, architecture(name)))
-        yield pytest.param(name, marks=SLOW if family in covered else ())
+        marks = pytest.mark.slow_on_jax if family in MANY_SIZES else ()
+        yield pytest.param(name, marks=SLOW if family in covered else marks)
         covered.add(family)
 
 

@@ -101,6 +101,7 @@ def test_folding(make):
     assert [layer.name for layer in folded.layers if isinstance(layer, keras.Model)] == inner
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("make", MODELS)
 def test_quantization(make):
     model = make()

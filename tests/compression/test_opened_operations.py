@@ -131,6 +131,7 @@ def test_activations_of_the_backend(name):
     np.testing.assert_allclose(outputs(opened, numbers(model)), outputs(model, numbers(model)), atol=1e-6)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize(
     "convolution", [layers.Conv2D, layers.DepthwiseConv2D, layers.SeparableConv2D, layers.Conv2DTranspose]
 )

@@ -187,6 +187,7 @@ def test_groups_are_removed_with_their_kernels():
     assert len(block_layers) == 2 * 5  # norm, query, key, value and output of two blocks
 
 
+@pytest.mark.slow_on_jax
 def test_several_kinds_at_once():
     """Groups and heads cut the same kernels along different axes."""
     model = with_random_weights(small_model("hsvit_c2a2"))

@@ -53,6 +53,7 @@ def test_statistics_of_a_normalization_in_an_artifact(tmp_path):
     np.testing.assert_allclose(found, outputs(model, IMAGES[:1]), atol=1e-4)
 
 
+@pytest.mark.slow_on_jax
 def test_frozen_layers_stay_frozen(tmp_path):
     model = hsvit_keras.create_model("hsvit_tiny")
     for layer in model.layers[:-3]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data_sets import ImageDataset, load_dataset, load_validation, split_off
+from data_sets import ImageDataset, few_of, load_dataset, load_validation, split_off
 from data_sets.images import ImageFiles
 from data_sets.sampling import spread_over_classes, strata
 from tests.data_sets.making import write_class_folder
@@ -58,6 +58,15 @@ def test_files_are_split_without_being_read():
 def test_a_share_that_leaves_nothing_is_refused(share):
     with pytest.raises(ValueError, match=f"a share of {share} of the 100 images of uneven, train part"):
         split_off(uneven(), share)
+
+
+def test_few_have_as_many_of_each_class_as_there_are():
+    few = few_of(uneven(), 36)
+    assert np.bincount(few.labels).tolist() == [13, 13, 10]
+    values = few.images.ravel()
+    assert (np.diff(values) > 0).all() and few.split == "train"
+    np.testing.assert_array_equal(few.labels, uneven().labels[values])
+    assert few_of(uneven(), 36, seed=1).images.ravel().tolist() != values.tolist()
 
 
 def test_masks_with_the_same_classes_are_alike():

@@ -47,7 +47,8 @@ def written(models, tmp_path_factory):
 
 def request(models, output, mobile=("dynamic.tflite", "int8.tflite"), **changes):
     mobile = [str(models / name) for name in mobile]
-    return writing.Request(str(models / "model.keras"), mobile, str(output), **changes)
+    original = writing.Original(str(models / "model.keras"), mobile)
+    return writing.Request([original], str(output), **changes)
 
 
 def pixels(folder, entry):

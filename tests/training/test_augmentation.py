@@ -130,6 +130,7 @@ def test_threads_do_not_disturb_each_other():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow_on_jax
 def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
     digits = load_dataset("digits", "test")
     table = [("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})]

@@ -1,8 +1,11 @@
 """What the command line and configs of a compression ask for, and what is said of wrong ones."""
 
+import dataclasses
+
 import pytest
 
 from hsvit_runtime.description import Description
+from hsvit_runtime.resizing import Resizing
 from training.compressing.chain import chain, parse_step
 from training.configs import compress_base, compress_digits
 
@@ -57,6 +60,12 @@ def test_what_no_setting_says_is_the_default_and_data_are_the_models():
     assert step.values["validation"] == {"share": 0.1, "seed": 0}
     assert step.values["image_shape"] == [8, 8, 1]
     assert step.values["distillation"]["teachers"] == ["original"]
+
+
+def test_images_are_resized_as_the_model_says():
+    (step,) = chain(config(("slim", {})), dataclasses.replace(MODEL, resizing=Resizing("box", 9)), (8, 8, 1))
+    assert step.values["resizing"] == {"filter": "box", "size": 9}
+    assert "resizing" not in only_step("slim", {}).values
 
 
 def test_settings_of_a_step_come_before_those_of_the_config():

@@ -19,7 +19,7 @@ from PIL import Image
 import hsvit_keras
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
-from hsvit_runtime.errors import FileError
+from hsvit_runtime.errors import FileError, InputError
 from tests.data_sets.making import write_class_folder
 from tests.training.breaking import broken_off
 from training.configs import digits, folder
@@ -128,7 +128,13 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
     assert summary["best"] == max(rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
     assert summary["images"] == {"train": 1298, "validation": 144, "test": 355}
     assert summary["validation"] == {"part": "train, 10 %, seed 0", "metric": "accuracy"}
-    assert set(summary["test"]) == {"samples", "loss", "accuracy"} and summary["test"]["samples"] == 355
+    assert (
+        set(summary["test"]) == {"samples", "loss", "accuracy", "top5_accuracy"}
+        and summary["test"]["samples"] == 355
+    )
+    assert summary["images_seen"] == 3 * STEPS * 200
+    assert summary["layers"] == {"convolutions": 2, "attentions": 1} and summary["multiply_adds"] > 0
+    assert summary["test"]["accuracy"] <= summary["test"]["top5_accuracy"] <= 1
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1
@@ -197,6 +203,31 @@ def test_training_and_validation_have_no_image_in_common():
     )
     assert not train_set & validation_set
     assert np.abs(np.bincount(data.validation_set.labels) - 14.4).max() < 1
+
+
+def test_few_images_are_the_same_for_every_seed():
+    one, other = (
+        Data(recipe.plain(small_config(train_images=250, seed=seed, batch_size=50))) for seed in (0, 1)
+    )
+    assert len(one.train_set) == 225 and len(one.validation_set) == 25 and len(one.test_set) == 355
+    assert {image.tobytes() for image in one.train_set.images} == {
+        image.tobytes() for image in other.train_set.images
+    }
+    with pytest.raises(InputError, match=r"config\.train_images=1443 is more than the 1442 of digits"):
+        Data(recipe.plain(small_config(train_images=1443)))
+
+
+def test_images_are_resized_as_the_model_asks_for():
+    """Twice as large, and the centre of that; training and evaluation alike."""
+    data = Data(recipe.plain(small_config()), resizing={"filter": "nearest", "size": 16})
+    large = data.test_set.images.repeat(2, axis=1).repeat(2, axis=2)
+    images, _ = next(iter(data.test()))
+    np.testing.assert_array_equal(images, large[: len(images), 4:12, 4:12])
+    ((sampled, _),) = data.sample(10)
+    known = {image.tobytes() for image in data.train_set.images}
+    assert (
+        sampled.shape == (10, 8, 8, 1) and not {image.astype("uint8").tobytes() for image in sampled} & known
+    )
 
 
 def test_the_model_carries_its_data(unbroken):

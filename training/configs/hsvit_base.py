@@ -29,6 +29,9 @@ def get_config():
                     {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"},
                 ),
             ),
+            # How many images of the training part there are, the same ones for every seed; None for all.
+            # Those to validate on are among them.
+            "train_images": placeholder(int),
             # What the best epoch is chosen on: a share of the training part, or the data set's own validation
             # part where it has one; or "test", as the papers do.
             "validation": validation(),

@@ -1,10 +1,19 @@
 """The parts of a data set that a config trains, validates and tests on, and the batches it makes of them."""
 
-from data_sets import batches, load_dataset, load_validation, sample_batches, split_off, steps_per_epoch
+from data_sets import (
+    batches,
+    few_of,
+    load_dataset,
+    load_validation,
+    sample_batches,
+    split_off,
+    steps_per_epoch,
+)
 from data_sets.pipeline import PIXELS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.resizing import Resizing
 from training.fitting.augmentation import Augmentation
 
 
@@ -15,6 +24,7 @@ class Data:
         values: plain config.
         data_dir: folder of the data set; "digits" needs none.
         input_range: (low, high), the values that black and white pixels get.
+        resizing: dict of what the model asks for, see `hsvit_runtime.resizing.Resizing`, or None.
 
     Attributes:
         name: str.
@@ -30,11 +40,14 @@ class Data:
         OSError: the images are not there.
     """
 
-    def __init__(self, values, data_dir=None, input_range=PIXELS):
+    def __init__(self, values, data_dir=None, input_range=PIXELS, resizing=None):
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
         self.train_set, self.validation_set, self.validation_part = _divide(
-            load_dataset(self.name, "train", data_dir), self.test_set, values["validation"], data_dir
+            _train_part(self.name, values["train_images"], data_dir),
+            self.test_set,
+            values["validation"],
+            data_dir,
         )
         self.task = task_named(self.train_set.task)
         self.class_names = self.train_set.class_names
@@ -45,6 +58,7 @@ class Data:
         self.test_steps = steps_per_epoch(self.test_set, batch_size)
         self._preparation = {
             "input_range": tuple(input_range),
+            "resizing": None if resizing is None else Resizing.from_json(resizing),
             **{key: values[key] for key in ("batch_size", "image_shape", "num_workers")},
         }
         self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
@@ -74,7 +88,8 @@ class Data:
 
     def sample(self, count):
         """Batches (images, labels) of some training images, spread over the classes."""
-        preparation = {key: self._preparation[key] for key in ("image_shape", "input_range")}
+        keys = ("image_shape", "input_range", "resizing")
+        preparation = {key: self._preparation[key] for key in keys}
         return sample_batches(self.train_set, count, **preparation)
 
     def check_model(self, model):
@@ -86,6 +101,13 @@ class Data:
             )
         shapes = [tuple(output.shape) for output in model.outputs]
         self.task.check_outputs(shapes, self.class_names, model.name)
+
+
+def _train_part(name, count, data_dir):
+    dataset = load_dataset(name, "train", data_dir)
+    if count is not None and count > len(dataset):
+        raise InputError(f"config.train_images={count} is more than the {len(dataset)} of {name}, train part")
+    return dataset if count is None else few_of(dataset, count)
 
 
 def _divide(train_set, test_set, wanted, data_dir):

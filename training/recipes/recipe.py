@@ -77,6 +77,7 @@ _RECIPE = {
     "model": _TEXT,
     "model_arguments": ("a table of arguments", lambda value: isinstance(value, dict)),
     "data": _TEXT,
+    "train_images": _or_none(_integer(1)),
     "mean": _sequence("a sequence of numbers", _is_number),
     "std": _sequence("a sequence of numbers above 0", lambda value: _is_number(value) and value > 0),
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 from command_line import plots
 from data_sets import sample_images
+from hsvit_keras.layers.model_description import description_of
 
 _SAMPLES = 8
 
@@ -21,7 +22,8 @@ def draw(model, data, image_shape, path):
         OSError: the file cannot be written.
     """
     count = min(_SAMPLES, len(data.test_set))
-    images, labels = sample_images(data.test_set, count, image_shape=image_shape)
+    resizing = description_of(model).resizing
+    images, labels = sample_images(data.test_set, count, image_shape=image_shape, resizing=resizing)
     outputs = {"outputs": np.asarray(model.predict_on_batch(images), "float32")}
     with plots.style():
         figure = data.task.draw(images.astype("uint8"), labels, outputs, data.class_names)

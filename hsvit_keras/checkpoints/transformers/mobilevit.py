@@ -6,6 +6,7 @@ from hsvit_keras.checkpoints.transformers.settings import check_settings, image_
 from hsvit_keras.models import MobileViT
 
 CLASSES = ("MobileViTForImageClassification",)
+PROCESSOR = "MobileViTImageProcessor"
 DEFAULTS = {
     "conv_kernel_size": 3,
     "expand_ratio": 4.0,

@@ -147,6 +147,23 @@ def test_scale_follows_the_spread(largest, scale):
     assert figure.axes[0].get_ylim() == pytest.approx((0.89, 0.91))
 
 
+def test_a_front_is_joined_by_stairs_and_alone_named():
+    points = [("slow", 4.0, 0.9), ("behind", 3.0, 0.6), ("fast", 1.0, 0.5), ("middle", 2.0, 0.8)]
+    front = ["fast", "middle", "slow"]
+    figure = plots.scatter("t", points, figures.looks(front), x_label="x", measure=ACCURACY, front=front)
+    *marks, stairs, dots = figure.axes[0].lines
+    assert [mark.get_label() for mark in marks] == ["slow", "fast", "middle"]
+    assert stairs.get_drawstyle() == "steps-post"
+    assert [tuple(point) for point in stairs.get_xydata()] == [(1.0, 0.5), (2.0, 0.8), (4.0, 0.9)]
+    assert [tuple(point) for point in dots.get_xydata()] == [(3.0, 0.6)]
+    assert [text.get_text() for text in figure.legends[0].texts] == [
+        "slow",
+        "fast",
+        "middle",
+        "behind the front",
+    ]
+
+
 def test_long_names_are_cut_in_the_middle():
     name = "a_model_with_a_name_that_would_not_fit_into_a_figure.tflite"
     figure = plots.scatter("t", [(name, 1.0, 0.5)], figures.looks([name]), x_label="x", measure=ACCURACY)

@@ -1,5 +1,6 @@
 """Counts of instructions, against programs and models of which the numbers are known."""
 
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -41,6 +42,26 @@ def test_the_files_that_a_program_finds(tmp_path):
     assert "CPU part\t: 0xd0b\n" in cpuinfo and " asimddp\n" in cpuinfo
     assert (tmp_path / "root/sys/devices/system/cpu/present").read_text() == "0\n"
     assert (tmp_path / "root/lib").resolve() == tmp_path / "libraries"
+
+
+def test_what_was_counted_on_the_core_is_not_counted_again(tmp_path, monkeypatch):
+    calls = []
+
+    def count(path, core, cache):
+        calls.append((path.name, core))
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        return {"name": path.name, "sha256": sha256, "instructions": 10 * len(path.read_bytes())}
+
+    monkeypatch.setattr(counting, "count", count)
+    one, two, copy = (tmp_path / name for name in ("one", "two", "copy"))
+    one.write_text("a"), two.write_text("bb"), copy.write_text("bb")
+    known = counting.compare([one, two])
+    again = counting.compare([copy, one], known=known)
+    assert calls == [("one", "cortex-a76"), ("two", "cortex-a76")]
+    found = [(model["name"], model["instructions"], model["ratio"]) for model in again["models"]]
+    assert found == [("copy", 20, 1.0), ("one", 10, 0.5)]
+    counting.compare([one], "cortex-a72", known=known)
+    assert calls[-1] == ("one", "cortex-a72")
 
 
 @pytest.mark.parametrize(
