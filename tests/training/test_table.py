@@ -23,6 +23,7 @@ from training import table
 from training.configs import digits
 from training.recipes.settings import settings_of
 from training.run_files.claiming import claim
+from training.tables import hvt_table1
 from training.tabulating import estimating, paper, running
 from training.tabulating.paper import Row, Table
 from training.tabulating.plan import choose_rows, config_of, plan
@@ -351,7 +352,7 @@ def test_runs_of_another_config_are_refused_before_any_is_trained(tmp_path, tiny
         (["--setting=epochs"], "--setting takes a name and a value, as in batch_size=64; received 'epochs'"),
         (["--setting=epochs=many"], "--setting=epochs='many' cannot be used"),
         (["--setting=seed=1"], "--setting=seed: name seeds by --seeds"),
-        (["--setting=batch_size=0"], "config.batch_size has to be at least 1"),
+        (["--setting=batch_size=0"], "config.batch_size has to be an integer of at least 1"),
         (["--output=nowhere/table.json"], "--output=nowhere/table.json: there is no folder nowhere"),
     ],
 )
@@ -389,6 +390,12 @@ def test_rows_by_name_key_or_model():
     both = [TINY.rows[0], TINY.rows[2]]
     assert choose_rows(TINY, ["hsvit_tiny"]) == both == choose_rows(TINY, ["Deeper", "small"])
     assert choose_rows(TINY) == list(TINY.rows)
+
+
+def test_stochastic_depth_of_a_recipe_is_that_of_each_row():
+    table = hvt_table1.get_table()
+    values = config_of(table, table.rows[0], DIGITS, {})
+    assert (values["model"], values["model_arguments"]) == ("deit_tiny", {"stochastic_depth_rate": 0.1})
 
 
 def test_settings_of_a_row_win_over_the_recipe_and_the_users_over_both():

@@ -28,8 +28,9 @@ from training.fitting import fit
 from training.fitting.augmentation import Augmentation
 from training.fitting.building import FloatCopy
 from training.fitting.data import Data
-from training.fitting.run import train
+from training.fitting.run import _is_slower_than_needed, train
 from training.recipes import recipe
+from training.run_files import machine
 
 ROOT = pathlib.Path(__file__).parents[2]
 DISTILLATION = digits.get_config().distillation.to_dict()
@@ -150,6 +151,15 @@ def test_what_is_printed_says_which_number_is_of_which_part(unbroken):
         f"best epoch {best['epoch']}: accuracy {validated:.2%} on validation (train, 10 %, seed 0), "
         f"{tested:.2%} on the test part"
     )
+
+
+@pytest.mark.parametrize(
+    "dtype, has_amx, hinted",
+    [("float32", True, True), ("float32", False, False), ("mixed_bfloat16", True, False)],
+)
+def test_half_precision_is_recommended_where_it_is_faster(monkeypatch, dtype, has_amx, hinted):
+    monkeypatch.setattr(machine, "multiplies_bfloat16", lambda: has_amx)
+    assert _is_slower_than_needed(dtype) == (hinted and machine.on_cpu())
 
 
 def test_parameters_are_the_trainable_ones(unbroken):
@@ -506,24 +516,9 @@ def test_the_demo_reads_digits(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["test"]["accuracy"] >= 0.97
 
 
-def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
-    values = {
-        "epochs": 5, "warmup_epochs": 2, "learning_rate": 0.5, "weight_decay": 0.1, "label_smoothing": 0.0,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
-    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=10)
-    schedule = model.optimizer._learning_rate
-    rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
-    np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
-
-
 def test_label_smoothing_reaches_the_loss():
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, kernel_initializer="zeros")])
-    values = {
-        "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
+    values = recipe.plain(small_config(label_smoothing=0.2))
     fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())
@@ -559,13 +554,16 @@ def test_a_run_with_a_teacher_goes_on_to_the_same_end(unbroken, tmp_path):
     assert metrics(whole) == metrics(broken)
 
 
-def test_a_teacher_of_other_pixels_is_refused(tmp_path):
+def test_a_teacher_that_does_not_say_its_pixels_is_refused(tmp_path):
     teacher = hsvit_keras.create_model(
         "hsvit_tiny", input_shape=(8, 8, 1), num_classes=10, **SMALL["model_arguments"]
     )
     teacher.save(tmp_path / "teacher.keras")
     distillation = {**DISTILLATION, "teachers": (str(tmp_path / "teacher.keras"),)}
-    words = "takes pixels of values that it does not say, and hsvit_tiny of 0 to 255"
+    words = (
+        "teacher .*teacher.keras: the model does not say which values its pixels have: .* by "
+        "config.distillation.teacher_input_range, such as 0,255"
+    )
     with pytest.raises(ValueError, match=words):
         train(small_config(distillation=distillation), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -31,6 +31,7 @@ def get_config():
             "batch_size": 64,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
+            **hsvit_base.optimization(),
             "distillation": distillation,
             "seed": 0,
             # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.

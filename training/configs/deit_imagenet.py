@@ -4,6 +4,14 @@ It names the optimization; label smoothing and augmentation are those of DeiT (h
 Table 9, and its program). Beyond this the paper distils from RegNetY-16GF and drops whole blocks at random.
 Of the augmentation one thing differs: the three views of an image are at least a sixth of an epoch apart;
 the program gives them to different devices at once.
+
+From DeiT's program (https://github.com/facebookresearch/deit) are the learning rates around the cosine, which
+it changes once an epoch, epsilon, no clipping, stochastic depth, and that biases, normalizations, positions
+and tokens do not decay. It is one epoch late: its first two have the learning rate of the warm-up.
+
+Both papers distil from RegNetY-16GF, in hard labels on the distillation token:
+`--config.model=deit_tiny_distilled --config.distillation.teachers="('regnety_160.onnx',)"`; without a teacher
+the recipe is that of the models without the token.
 """
 
 from training.configs import hsvit_base
@@ -21,9 +29,15 @@ def get_config():
     config.evaluation_crop = {"share": 0.875, "interpolation": "bicubic"}
     config.batch_size = 1024
     config.epochs = 300
-    config.learning_rate = 1e-3
+    config.learning_rate = 1e-3  # 5e-4 * batch_size / 512
+    config.warmup_learning_rate = 1e-6
+    config.min_learning_rate = 1e-5
     config.warmup_epochs = 5
     config.weight_decay = 0.05
+    config.decay_kernels_only = True
+    config.clip_norm = None
+    config.model_arguments = {"stochastic_depth_rate": 0.1}
+    config.distillation.hard = True
     config.label_smoothing = 0.1
     return config
 

@@ -1,8 +1,9 @@
 """DHVT on CIFAR-100 from scratch: run_code_cifar.sh of https://github.com/ArieSeirack/DHVT.
 
 The supplement of https://arxiv.org/abs/2210.05958 names the size of the batch (Table 5) and, in section 2.1,
-a recipe for fine-tuning alone. What the script leaves out is DeiT's, whose program shifts images of 32 pixels
-by up to four where it crops larger ones, and evaluates the whole of them.
+a recipe for fine-tuning alone. What the script leaves out is DeiT's, but for teachers; DeiT's program shifts
+images of 32 pixels by up to four where it crops larger ones, and evaluates the whole of them. Positions of
+head tokens and the offsets of affine transformations decay in the authors' program, and not here.
 """
 
 from training.configs import deit_imagenet, hsvit_base

@@ -2,8 +2,10 @@
 
 import grain
 import numpy as np
+from ml_collections import ConfigDict
 
 from hsvit_keras.tasks import task_named
+from training.configs import hsvit_base
 from training.fitting import callbacks, fit
 from training.fitting.building import build_model
 
@@ -40,6 +42,7 @@ class RandomTraining:
             "learning_rate": 1e-3,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
+            **ConfigDict(hsvit_base.optimization()).to_dict(),
         }
         self.model = build_model(values, _CLASSES)
         task = task_named("classification")

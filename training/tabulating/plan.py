@@ -145,7 +145,9 @@ def config_of(table, row, source, settings):
     config.image_shape = (size or height, size or width, channels)
     if row.least_size:
         config.image_shape = (*(max(side, row.least_size) for side in config.image_shape[:2]), channels)
-    config.model, config.model_arguments = row.model, row.arguments
+    # Other arguments of a recipe are of its own model, this one is of its optimization.
+    kept = {name: rate for name, rate in config.model_arguments.items() if name == "stochastic_depth_rate"}
+    config.model, config.model_arguments = row.model, {**kept, **row.arguments}
     _change(config, {**row.training, **row.training_on.get(source.label, {}), **settings})
     return recipe.plain(config)
 
