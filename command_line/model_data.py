@@ -71,12 +71,13 @@ def input_range_of(description, given=None, option="--input_range"):
     return values
 
 
-def input_range_of_file(model, given=None):
+def input_range_of_file(model, given=None, option="--input_range"):
     """The values that a black and a white pixel have in the input of a model that is run.
 
     Args:
         model: `hsvit_runtime.runnable.Runnable` with one input, images.
         given: what the user says for models that do not say it, see `input_range_of`.
+        option: str, how the user says it, for the error.
 
     Returns:
         (low, high), two different floats: what the model says, else what the user says; but an integer input
@@ -89,7 +90,7 @@ def input_range_of_file(model, given=None):
     description = model.description
     if description.input_range is None and given is None and levels is not None:
         return levels
-    values = input_range_of(description, given if description.input_range is None else None)
+    values = input_range_of(description, given if description.input_range is None else None, option)
     return values if levels is None or _are_near(values, levels) else levels
 
 

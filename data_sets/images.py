@@ -2,16 +2,27 @@
 
 import contextlib
 import io
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image
 
 from data_sets.archives import ArchiveFile
+from data_sets.crops import CENTRE
 from data_sets.pixel_formats import FORMATS, plain
 from hsvit_runtime.errors import FileError, InputError
 
 _MODES = {1: "L", 3: "RGB"}
+
+# Orientations of EXIF from this one on exchange width and height.
+_TURNED = 5
+
+# Formats of JPEGs, with one picture or several.
+_DECODED_SMALLER = ("JPEG", "MPO")
+
+# A JPEG may be decoded smaller, as long as the part that is used stays this many times larger than needed.
+_SPARE = 2
 
 
 class ImageFiles(Sequence):
@@ -37,8 +48,8 @@ class ImageFiles(Sequence):
         return ImageFiles([self.paths[position] for position in positions])
 
 
-def resized(images, index, image_shape):
-    """One image at a given size, bilinear with antialiasing.
+def resized(images, index, image_shape, crop=CENTRE, rng=None):
+    """One image at a given size, with antialiasing.
 
     An image file keeps its aspect: its shorter side is fitted and the centre cropped. An image of an
     array is stretched: all of a set have one shape, and what they show fills them.
@@ -48,6 +59,8 @@ def resized(images, index, image_shape):
         index: which of them.
         image_shape: (height, width, channels). Colour becomes grey for 1 channel, grey becomes colour
             for 3.
+        crop: a crop of `data_sets.crops`, bilinear and of the whole image by default.
+        rng: `numpy.random.Generator` of a random crop.
 
     Returns:
         uint8 array of shape `image_shape`.
@@ -56,33 +69,31 @@ def resized(images, index, image_shape):
         OSError: the file cannot be read as an image.
     """
     height, width, channels = image_shape
+    target = width, height
     if isinstance(images, ImageFiles):
-        image = _decode(images.paths[index], least_side=2 * max(height, width))
-        image = ImageOps.fit(image, (width, height), Image.Resampling.BILINEAR)
+        image, box = _decode_part(images.paths[index], crop, target, rng)
     else:
         pixels = images[index]
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
-        image = image.resize((width, height), Image.Resampling.BILINEAR)
-    return _pixels(image.convert(_MODES[channels]))
+        box = crop.box(image.size, target, keeps_aspect=False, rng=rng)
+    return _pixels(crop.pixels(image, box, target).convert(_MODES[channels]))
 
 
-def resized_mask(mask, size, keeps_aspect):
+def resized_mask(mask, size, keeps_aspect, crop=CENTRE):
     """A mask at a given size, each pixel of which is its nearest neighbour's.
 
     Args:
         mask: int array (H, W).
         size: (height, width).
         keeps_aspect: bool, whether its image keeps its aspect, see `resized`.
+        crop: the crop of its image, which is not random.
 
     Returns:
         int32 array (height, width).
     """
-    image = Image.fromarray(mask.astype(np.int32))
-    if keeps_aspect:
-        image = ImageOps.fit(image, size[::-1], Image.Resampling.NEAREST)
-    else:
-        image = image.resize(size[::-1], Image.Resampling.NEAREST)
-    return np.asarray(image)
+    image, target = Image.fromarray(mask.astype(np.int32)), size[::-1]
+    box = crop.box(image.size, target, keeps_aspect)
+    return np.asarray(crop.pixels(image, box, target, Image.Resampling.NEAREST))
 
 
 def check_image_shape(image_shape):
@@ -104,22 +115,42 @@ def _pixels(image):
     return pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
 
 
-def _decode(path, least_side=None):
-    """The image in a file, upright, in mode L or RGB.
+def _decode(path):
+    """The image in a file, upright, in mode L or RGB."""
+    with _opened(path) as image:
+        return plain(image)
 
-    A large JPEG can be decoded at a half, a quarter or an eighth of its size, which is much faster:
-    `least_side` says how small its shorter side may become.
+
+def _decode_part(path, crop, target, rng):
+    """The image in a file as `_decode` gives it, perhaps smaller; and the box of a crop in it.
+
+    A large JPEG can be decoded at a half, a quarter or an eighth of its size, which is much faster.
     """
+    with _opened(path) as image:
+        if image.format not in _DECODED_SMALLER:
+            image = plain(image)
+            return image, crop.box(image.size, target, rng=rng)
+        is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
+        size = image.size[::-1] if is_turned else image.size
+        box = crop.box(size, target, rng=rng)
+        least = _SPARE * max(target[0] / (box[2] - box[0]), target[1] / (box[3] - box[1]))
+        image.draft(None, tuple(math.ceil(least * side) for side in image.size))
+        image = plain(image)
+    scales = [now / was for now, was in zip(image.size, size, strict=True)]
+    return image, tuple(place * scale for place, scale in zip(box, 2 * scales, strict=True))
+
+
+@contextlib.contextmanager
+def _opened(path):
+    """Opens an image; raises an error that names the file, whatever its decoder raises."""
     try:
-        with _opened(path) as file, Image.open(file, formats=FORMATS) as image:
-            if least_side:
-                image.draft(None, (least_side, least_side))
-            return plain(image)
+        with _file(path) as file, Image.open(file, formats=FORMATS) as image:
+            yield image
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise FileError(f"cannot read the image {path}: {error}") from error
 
 
-def _opened(path):
+def _file(path):
     """An open file, for Pillow maps a TIFF that it opens by name into memory, and then turns it wrongly."""
     if isinstance(path, io.IOBase):
         return contextlib.nullcontext(path)

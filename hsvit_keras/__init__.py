@@ -1,7 +1,7 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
-from hsvit_keras.checkpoints import from_torch, from_transformers
+from hsvit_keras.checkpoints import from_timm, from_torch, from_transformers
 from hsvit_keras.compression import (
     SCHEMES,
     Calibration,
@@ -34,6 +34,7 @@ from hsvit_keras.models import (
     MLPMixer,
     MobileNetV2,
     MobileViT,
+    MobileViTV2,
     PoolingTransformer,
     PoolingXFormer,
     ResNet,
@@ -65,6 +66,7 @@ __all__ = [
     "MLPMixer",
     "MobileNetV2",
     "MobileViT",
+    "MobileViTV2",
     "PolynomialDecay",
     "PoolingTransformer",
     "PoolingXFormer",
@@ -79,6 +81,7 @@ __all__ = [
     "create_model",
     "equalize",
     "fold_batch_norm",
+    "from_timm",
     "from_torch",
     "from_transformers",
     "inspect_tflite",

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from hsvit_runtime.resizing import Resizing
+
 
 @dataclasses.dataclass(frozen=True)
 class Description:
@@ -15,6 +17,7 @@ class Description:
         data_set: str, the data set that the model was trained on, such as "digits".
         input_range: (low, high), the input values of a black and a white pixel.
         probabilities: bool, whether the outputs are probabilities (after a softmax) instead of logits.
+        resizing: `Resizing`, how pictures of other sizes become inputs.
     """
 
     task: str | None = None
@@ -22,11 +25,13 @@ class Description:
     data_set: str | None = None
     input_range: tuple | None = None
     probabilities: bool = False
+    resizing: Resizing | None = None
 
     def to_json(self):
         """dict of plain values that `from_json` reads."""
-        values = dataclasses.asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return plain | {"resizing": self.resizing and self.resizing.to_json()}
 
     @classmethod
     def from_json(cls, content):
@@ -36,4 +41,6 @@ class Description:
         for name in ("class_names", "input_range"):
             if values.get(name) is not None:
                 values[name] = tuple(values[name])
+        if values.get("resizing") is not None:
+            values["resizing"] = Resizing.from_json(values["resizing"])
         return cls(**values)

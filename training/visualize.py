@@ -31,6 +31,7 @@ def main(_):
     import numpy as np
 
     from data_sets import load_dataset, sample_images
+    from data_sets.crops import crop_of
     from hsvit_keras.layers.model_description import description_of
     from hsvit_keras.model_files import load_model
     from hsvit_runtime.files import write_json
@@ -44,7 +45,12 @@ def main(_):
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)
     dataset = load_dataset(data, "test", FLAGS.data_dir)
-    sample = {"count": FLAGS.count, "image_shape": model.input_shape[1:], "seed": FLAGS.seed}
+    sample = {
+        "count": FLAGS.count,
+        "image_shape": model.input_shape[1:],
+        "crop": crop_of(description.resizing),
+        "seed": FLAGS.seed,
+    }
     pictures, labels = sample_images(dataset, **sample)
     images, _ = sample_images(dataset, input_range=input_range, **sample)
     maps = attention_maps.feature_maps(model, images)

@@ -13,6 +13,7 @@ import numpy as np
 
 from command_line import commands, model_data
 from data_sets import load_dataset, sample_images
+from data_sets.crops import crop_of
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
 from hsvit_keras.artifacts.model_outputs import gives_probabilities
@@ -91,7 +92,8 @@ def run(
     dataset = load_dataset(model_data.data_set_of(description, data), "test", data_dir)
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
-    pixels, labels = sample_images(dataset, count, image_shape=_image_shape(models, dataset))
+    shape = _image_shape(models, dataset)
+    pixels, labels = sample_images(dataset, count, image_shape=shape, crop=crop_of(description.resizing))
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
         [

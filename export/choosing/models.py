@@ -28,6 +28,7 @@ class Model:
         task: `hsvit_keras.tasks.Task`.
         data_set: str, whose test part it is judged on.
         image_shape: (height, width, channels).
+        resizing: `Resizing`, how pictures become its inputs, or None.
         class_names: tuple of str, or None where it does not say.
         num_outputs: int, length of its output's last axis.
         parameters: int.
@@ -39,6 +40,7 @@ class Model:
     task: object
     data_set: str
     image_shape: tuple
+    resizing: object
     class_names: tuple | None
     num_outputs: int
     parameters: int
@@ -130,6 +132,7 @@ def _read(name, path, data):
         task=task_of(description, shapes, activation_of(model), loss_of(model)),
         data_set=data_set,
         image_shape=tuple(model.inputs[0].shape[1:]),
+        resizing=description.resizing,
         class_names=description.class_names,
         num_outputs=shapes[0][-1],
         parameters=count_parameters(model),
@@ -154,6 +157,11 @@ def check_comparable(models):
             raise InputError(
                 f"{first.name} takes images {first.image_shape} and {other.name} {other.image_shape}: "
                 "models are measured on the same images; compare those of one size at a time"
+            )
+        if first.resizing != other.resizing:
+            raise InputError(
+                f"{first.name} and {other.name} want pictures resized in different ways: models are measured "
+                "on the same images; compare those of one way at a time"
             )
     if first.task.metric is None:
         raise InputError(

@@ -8,6 +8,7 @@ from absl import flags
 
 from command_line import model_data
 from data_sets import load_dataset, sample_images
+from data_sets.crops import crop_of
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
@@ -183,9 +184,14 @@ def _inputs(dataset, model, count):
     from hsvit_keras.layers.model_description import description_of
 
     check_takes_images(model)
-    limits = model_data.input_range_of(description_of(model), FLAGS.input_range)
-    shape = model.inputs[0].shape[1:]
-    return sample_images(dataset, min(count, len(dataset)), image_shape=shape, input_range=limits)
+    description, shape = description_of(model), model.inputs[0].shape[1:]
+    return sample_images(
+        dataset,
+        min(count, len(dataset)),
+        image_shape=shape,
+        input_range=model_data.input_range_of(description, FLAGS.input_range),
+        crop=crop_of(description.resizing),
+    )
 
 
 def check_takes_images(model):

@@ -22,10 +22,9 @@ def build(architecture, config, input_shape):
         config: dict of the arguments of `VisionTransformer`.
         input_shape: (height, width, channels) in pixels; `img_size`, a side or both, by default.
     """
-    size, dim = config["img_size"], config["embed_dim"]
-    height, width = (size, size) if isinstance(size, int) else size
+    dim = config["embed_dim"]
     return VisionTransformer(
-        input_shape=input_shape or (height, width, config.get("in_chans", 3)),
+        input_shape=input_shape or (*_sides(config), config.get("in_chans", 3)),
         num_classes=config["num_classes"],
         patch_size=config["patch_size"],
         hidden_dim=dim,
@@ -38,13 +37,24 @@ def build(architecture, config, input_shape):
     )
 
 
+def grid(config):
+    """(height, width) of the map of patches that the checkpoint's positions are for."""
+    return tuple(side // config["patch_size"] for side in _sides(config))
+
+
+def _sides(config):
+    size = config["img_size"]
+    return (size, size) if isinstance(size, int) else tuple(size)
+
+
 def load(model, tensors):
     """Sets the weights of `model` from the authors' tensors."""
     read.convolution(model.get_layer("patch_embedding"), tensors, "patch_embed.proj")
     names = ("cls_token", "dist_token") if model.distilled else ("cls_token",)
     tokens = [tensors.take(name, (1, 1, model.hidden_dim))[0] for name in names]
     model.get_layer("class_token").set_weights([np.concatenate(tokens)])
-    read.embedding(model.get_layer("position_embedding"), tensors, "pos_embed")
+    grid = model.get_layer("patch_embedding").output.shape[1:3]
+    read.positions(model.get_layer("position_embedding"), tensors, "pos_embed", grid, len(names))
     for i in range(model.depth):
         timm_blocks.block(model, tensors, f"block{i}", f"blocks.{i}")
     timm_blocks.heads(model, tensors)

@@ -14,6 +14,7 @@ TRANSFORMER = {
     "norm": "norm1", "mlp_norm": "norm2", "attention_output": "token_mixer.proj", "mlp_hidden": "mlp.fc1",
     "mlp_output": "mlp.fc2",
 }  # fmt: skip
+SCALE = "layer_scale_{}"
 
 
 def build(architecture, config, input_shape):
@@ -25,9 +26,8 @@ def build(architecture, config, input_shape):
         input_shape: (height, width, channels) in pixels; 32 times the resolution of attention by default.
     """
     attention = config.get("attention", {})
-    side = 32 * attention.get("resolution", 7)
     return EfficientFormer(
-        input_shape=input_shape or (side, side, 3),
+        input_shape=input_shape or (*(32 * side for side in grid(config)), 3),
         num_classes=config.get("num_classes", 1000),
         filters=config["embed_dims"],
         depths=config["layers"],
@@ -42,33 +42,48 @@ def build(architecture, config, input_shape):
     )
 
 
+def grid(config):
+    """(height, width) of the map that the checkpoint's biases of attention are for."""
+    return (config.get("attention", {}).get("resolution", 7),) * 2
+
+
 def load(model, tensors):
     """Sets the weights of `model` from the authors' tensors."""
     for i, number in enumerate((0, 3)):
         read.normalized_convolution(
             model, tensors, f"stem_conv{i}", f"patch_embed.{number}", f"patch_embed.{number + 1}"
         )
-    last = len(model.depths) - 1
-    for stage, depth in enumerate(model.depths):
-        if stage:
-            theirs = f"network.{2 * stage - 1}"
-            read.normalized_convolution(
-                model, tensors, f"stage{stage}_conv", f"{theirs}.proj", f"{theirs}.norm"
-            )
-        pooling = depth - model.transformer_depth if stage == last else depth
-        for j in range(depth):
-            ours = f"stage{stage}_block{j}"
-            if j < pooling:
-                load_pooling_block(model, tensors, ours, f"network.{2 * stage}.{j}", POOLING)
-            else:  # behind one more module, which flattens the map
-                load_transformer_block(model, tensors, ours, f"network.{2 * stage}.{j + 1}", TRANSFORMER)
+    for stage in range(1, len(model.depths)):
+        theirs = f"network.{2 * stage - 1}"
+        read.normalized_convolution(model, tensors, f"stage{stage}_conv", f"{theirs}.proj", f"{theirs}.norm")
+    load_blocks(model, tensors, lambda stage: f"network.{2 * stage}", SCALE)
     read.normalization(model.get_layer("head_norm"), tensors, "norm")
     read.dense(model.get_layer("head"), tensors, "head")
     if model.distilled:
         read.dense(model.get_layer("head_distillation"), tensors, "dist_head")
 
 
-def load_pooling_block(model, tensors, ours, theirs, names):
+def load_blocks(model, tensors, stages, scale):
+    """Sets the weights of all blocks.
+
+    Args:
+        model: `EfficientFormer`.
+        tensors: `Tensors`.
+        stages: function from the number of a stage to the module of its blocks.
+        scale: str, the name of the factors of a branch, with a place for its number.
+    """
+    last = len(model.depths) - 1
+    for stage, depth in enumerate(model.depths):
+        pooling = depth - model.transformer_depth if stage == last else depth
+        for j in range(depth):
+            ours, theirs = f"stage{stage}_block{j}", stages(stage)
+            if j < pooling:
+                load_pooling_block(model, tensors, ours, f"{theirs}.{j}", POOLING, scale)
+            else:  # behind one more module, which flattens the map
+                load_transformer_block(model, tensors, ours, f"{theirs}.{j + 1}", TRANSFORMER, scale)
+
+
+def load_pooling_block(model, tensors, ours, theirs, names, scale=SCALE):
     """Sets the weights of a block with pooling.
 
     Args:
@@ -77,15 +92,16 @@ def load_pooling_block(model, tensors, ours, theirs, names):
         ours: str, what the names of our layers start with.
         theirs: str, the authors' module.
         names: dict from our names of its convolutions to theirs and those of their normalizations.
+        scale: str, the name of the factors of a branch, with a place for its number.
     """
     for part, (convolution, norm) in names.items():
         read.normalized_convolution(
             model, tensors, f"{ours}_mlp_{part}", f"{theirs}.mlp.{convolution}", f"{theirs}.mlp.{norm}"
         )
-    _load_scales(model, tensors, (f"{ours}_pool", f"{ours}_mlp"), theirs)
+    _load_scales(model, tensors, (f"{ours}_pool", f"{ours}_mlp"), theirs, scale)
 
 
-def load_transformer_block(model, tensors, ours, theirs, names):
+def load_transformer_block(model, tensors, ours, theirs, names, scale=SCALE):
     """Sets the weights of a transformer block.
 
     Args:
@@ -94,16 +110,16 @@ def load_transformer_block(model, tensors, ours, theirs, names):
         ours: str, what the names of our layers start with.
         theirs: str, the authors' module.
         names: dict from our names of its layers to theirs.
+        scale: str, the name of the factors of a branch, with a place for its number.
     """
     for part, name in names.items():
         reader = read.normalization if part.endswith("norm") else read.dense
         reader(model.get_layer(f"{ours}_{part}"), tensors, f"{theirs}.{name}")
     projections = [model.get_layer(f"{ours}_attention_{part}") for part in ("query", "key", "value")]
     _load_projections(projections, tensors, f"{theirs}.token_mixer.qkv", model.num_heads)
-    core = model.get_layer(f"{ours}_attention")
-    core.set_weights([tensors.take(f"{theirs}.token_mixer.attention_biases", core.bias.shape)])
+    read.offsets(model.get_layer(f"{ours}_attention"), tensors, f"{theirs}.token_mixer.attention_biases")
     tensors.ignore(f"{theirs}.token_mixer.attention_bias_idxs")
-    _load_scales(model, tensors, (f"{ours}_attention", f"{ours}_mlp"), theirs)
+    _load_scales(model, tensors, (f"{ours}_attention", f"{ours}_mlp"), theirs, scale)
 
 
 def _load_projections(layers, tensors, name, num_heads):
@@ -118,9 +134,9 @@ def _load_projections(layers, tensors, name, num_heads):
         layer.set_weights([weight.reshape(-1, inputs).T, offset.reshape(-1)])
 
 
-def _load_scales(model, tensors, branches, theirs):
+def _load_scales(model, tensors, branches, theirs, name):
     if model.layer_scale is None:
         return
     for i, branch in enumerate(branches, start=1):
         scale = model.get_layer(f"{branch}_scale")
-        scale.set_weights([tensors.take(f"{theirs}.layer_scale_{i}", scale.gamma.shape)])
+        scale.set_weights([tensors.take(f"{theirs}.{name.format(i)}", scale.gamma.shape)])

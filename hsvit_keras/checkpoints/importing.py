@@ -23,7 +23,7 @@ from hsvit_keras.checkpoints import (
     swiftformer,
     vision_xformer,
 )
-from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.indexed_files import read_weights
 from hsvit_keras.checkpoints.tensors import Tensors
 from hsvit_runtime.errors import InputError
 
@@ -51,7 +51,7 @@ _MODULES = (
 _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}
 
 
-def from_torch(architecture, config, state_dict, *, input_shape=None):
+def from_torch(architecture, config, state_dict, *, input_shape=None, interpolation="bicubic"):
     """Makes a Keras model from the authors' PyTorch checkpoint: same arguments, same weights, same logits.
 
     PyTorch itself is not needed.
@@ -60,9 +60,13 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
         architecture: str, such as `"hsvit"`, `"deit"`, `"vip"` or `"hybrid_vit_rope"`; the error about an
             unknown one lists all.
         config: dict, the authors' constructor arguments (an entry `class` is allowed).
-        state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file.
-            Only tensors are read from a file; a pickle that wants anything else is refused.
-        input_shape: (height, width, channels) in pixels, where `config` does not tell.
+        state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file, or to the
+            `.index.json` of several. Only tensors are read from a file; a pickle that wants anything else is
+            refused.
+        input_shape: (height, width, channels) in pixels, where `config` does not tell; or another one than it
+            tells, for which positions of DeiT, ViT of timm and PiT and EfficientFormer's biases of attention
+            are interpolated.
+        interpolation: str, `"bicubic"` or `"bilinear"`, both as PyTorch's `interpolate` without `antialias`.
 
     Returns:
         A `keras.Model` from images `(batch, height, width, channels)` to logits.
@@ -84,10 +88,25 @@ def from_torch(architecture, config, state_dict, *, input_shape=None):
     family = _FAMILIES[architecture]
     _check_config(architecture, config, family)
     model = family.build(architecture, config, input_shape)
-    tensors = Tensors(read_state_dict(state_dict))
+    tensors = Tensors(
+        read_weights(state_dict), grid_of(family, config) if input_shape else None, interpolation
+    )
     family.load(model, tensors)
     tensors.finish()
     return model
+
+
+def grid_of(family, config):
+    """The map of tokens (height, width) that the positions of a checkpoint are for.
+
+    Args:
+        family: module of the family.
+        config: dict, the authors' arguments.
+
+    Returns:
+        (height, width), or None where a family's positions fit one size of images alone, or it has none.
+    """
+    return family.grid(config) if hasattr(family, "grid") else None
 
 
 def _check_config(architecture, config, family):

@@ -32,17 +32,27 @@ def build(architecture, config, input_shape):
     )
 
 
-def load(model, tensors):
-    """Sets the weights of `model` from the authors' tensors."""
+def grid(config):
+    """(height, width) of the map of patches that the checkpoint's positions are for."""
+    return ((config["image_size"] - config["patch_size"]) // config["stride"] + 1,) * 2
+
+
+def load(model, tensors, pools="pools.{}".format):
+    """Sets the weights of `model` from the authors' tensors.
+
+    Args:
+        model: `PoolingTransformer`.
+        tensors: `Tensors`.
+        pools: function from the number of a pooling to its module.
+    """
     patches = model.get_layer("patch_embedding")
     read.convolution(patches, tensors, "patch_embed.conv")
-    _, height, width, dim = patches.output.shape
-    position = tensors.take("pos_embed", (1, dim, height, width))
-    model.get_layer("position_embedding").set_weights([position.reshape(dim, height * width).T])
+    position, sides = model.get_layer("position_embedding"), patches.output.shape[1:3]
+    read.positions(position, tensors, "pos_embed", sides, channels_first=True)
     read.embedding(model.get_layer("class_token"), tensors, "cls_token")
     for stage, depth in enumerate(model.depths):
         if stage:
-            pool = f"pools.{stage - 1}"
+            pool = pools(stage - 1)
             read.depthwise(model.get_layer(f"stage{stage}_pool_conv"), tensors, f"{pool}.conv")
             read.dense(model.get_layer(f"stage{stage}_pool_class_dense"), tensors, f"{pool}.fc")
         for i in range(depth):

@@ -66,7 +66,7 @@ def load_heads(model, tensors):
         read.dense(model.get_layer("head_distillation"), tensors, "dist_head")
 
 
-def load_stage(model, tensors, stage, depth, theirs, depthwise, parts, attention):
+def load_stage(model, tensors, stage, depth, theirs, depthwise, parts, attention, scale=""):
     """Sets the weights of a stage's blocks.
 
     Args:
@@ -78,8 +78,11 @@ def load_stage(model, tensors, stage, depth, theirs, depthwise, parts, attention
         depthwise: str, their name of the depthwise convolution.
         parts: dict from our names of its other convolutions to theirs.
         attention: dict from our names of the projections of attention to theirs.
+        scale: str, what the names of factors end with behind the name of their branch.
     """
-    convolutions = functools.partial(_load_convolutions, model, tensors, depthwise=depthwise, parts=parts)
+    convolutions = functools.partial(
+        _load_convolutions, model, tensors, depthwise=depthwise, parts=parts, scale=scale
+    )
     for j in range(depth - 1):
         convolutions(f"stage{stage}_block{j}", f"{theirs}.{j}")
     ours, last = f"stage{stage}_block{depth - 1}", f"{theirs}.{depth - 1}"
@@ -92,17 +95,17 @@ def load_stage(model, tensors, stage, depth, theirs, depthwise, parts, attention
     for part, name in (("hidden", "fc1"), ("output", "fc2")):
         read.convolution(model.get_layer(f"{ours}_mlp_{part}"), tensors, f"{last}.linear.{name}")
     if model.layer_scale is not None:
-        _load_scale(model, tensors, f"{ours}_attention", f"{last}.layer_scale_1")
-        _load_scale(model, tensors, f"{ours}_mlp", f"{last}.layer_scale_2")
+        _load_scale(model, tensors, f"{ours}_attention", f"{last}.layer_scale_1{scale}")
+        _load_scale(model, tensors, f"{ours}_mlp", f"{last}.layer_scale_2{scale}")
 
 
-def _load_convolutions(model, tensors, ours, theirs, depthwise, parts):
+def _load_convolutions(model, tensors, ours, theirs, depthwise, parts, scale):
     read.normalized_convolution(
         model, tensors, f"{ours}_depthwise", f"{theirs}.{depthwise}", f"{theirs}.norm"
     )
     for part, name in parts.items():
         read.convolution(model.get_layer(f"{ours}_{part}"), tensors, f"{theirs}.{name}")
-    _load_scale(model, tensors, ours, f"{theirs}.layer_scale")
+    _load_scale(model, tensors, ours, f"{theirs}.layer_scale{scale}")
 
 
 def _load_scale(model, tensors, ours, theirs):

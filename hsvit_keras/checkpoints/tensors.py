@@ -4,9 +4,12 @@ Each function sets the weights of one layer, in Keras' layout. Mismatches are co
 error names them all.
 """
 
+import math
+
 import keras
 import numpy as np
 
+from hsvit_keras.checkpoints.interpolation import check_mode, interpolate, interpolate_offsets
 from hsvit_runtime.errors import InputError
 
 _SHOWN = 8  # problems named in full; the rest is counted
@@ -17,10 +20,19 @@ class Tensors:
 
     Args:
         state_dict: dict of str to array.
+        grid: (height, width) of the map of tokens that its positions are for; where the model's map has
+            another size they are interpolated. None if they have to be those of the model.
+        interpolation: `"bicubic"` or `"bilinear"`.
+
+    Raises:
+        InputError: there is no such interpolation.
     """
 
-    def __init__(self, state_dict):
+    def __init__(self, state_dict, grid=None, interpolation="bicubic"):
+        check_mode("interpolation", interpolation)
         self.state_dict = state_dict
+        self.grid = None if grid is None else tuple(grid)
+        self.interpolation = interpolation
         self.taken = set()
         self.problems = []
 
@@ -45,6 +57,57 @@ class Tensors:
             return np.asarray(self.state_dict[name], "float32")
         return np.zeros(shape, "float32")
 
+    def take_map(self, name, channels, grid, leading=0, channels_first=False):
+        """Returns positions of tokens, interpolated where the map of tokens has another size.
+
+        Args:
+            name: str, a tensor (1, tokens, channels), or (1, channels, height, width).
+            channels: int.
+            grid: (height, width) of the model's map of tokens.
+            leading: int, tokens in front of those of the map, which stay as they are.
+            channels_first: bool, whether the tensor is of the second form, which has no such tokens.
+
+        Returns:
+            float32 array (tokens, channels).
+        """
+
+        def shape_of(sides):
+            return (1, channels, *sides) if channels_first else (1, leading + math.prod(sides), channels)
+
+        old = self._grid_of(name, shape_of, grid)
+        values = self.take(name, shape_of(old))[0]
+        values = values.reshape(channels, -1).T if channels_first else values
+        if old == tuple(grid):
+            return values
+        maps = interpolate(values[leading:].reshape(*old, channels), grid, self.interpolation)
+        return np.concatenate([values[:leading], maps.reshape(-1, channels).astype("float32")])
+
+    def take_offsets(self, name, heads, grid):
+        """Returns a table of the distances of two tokens, interpolated where their map has another size.
+
+        Args:
+            name: str, a tensor (heads, height * width).
+            heads: int.
+            grid: (height, width) of the model's map of tokens.
+
+        Returns:
+            float32 array (heads, height * width) of that map.
+        """
+
+        def shape_of(sides):
+            return heads, math.prod(sides)
+
+        old = self._grid_of(name, shape_of, grid)
+        table = self.take(name, shape_of(old))
+        if old == tuple(grid):
+            return table
+        return interpolate_offsets(table, old, grid, self.interpolation).astype("float32")
+
+    def _grid_of(self, name, shape_of, grid):
+        """`self.grid` if a tensor is for that, else the model's."""
+        found = np.shape(self.state_dict.get(name))
+        return self.grid if self.grid and found == shape_of(self.grid) else tuple(grid)
+
     def ignore(self, name):
         """Marks a tensor as known but not needed: it has no influence on the outputs.
 
@@ -63,9 +126,17 @@ class Tensors:
             if name not in self.taken and not name.endswith("num_batches_tracked"):
                 self.problems.append(f"{name} with shape {tuple(np.shape(tensor))} has no place in the model")
         if self.problems:
-            more = len(self.problems) - _SHOWN
-            shown = self.problems[:_SHOWN] + ([f"and {more} more"] if more > 0 else [])
-            raise InputError("the weights do not fit the model: " + "; ".join(shown))
+            raise InputError(f"the weights do not fit the model: {listed(self.problems)}")
+
+
+def listed(problems):
+    """The first of several problems in one line, and how many there are beyond.
+
+    Args:
+        problems: list of str.
+    """
+    more = len(problems) - _SHOWN
+    return "; ".join([*problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
 def convolution(layer, tensors, name):
@@ -158,6 +229,32 @@ def embedding(layer, tensors, name):
     """
     (weight,) = layer.weights
     layer.set_weights([tensors.take(name, (1, *weight.shape)).reshape(weight.shape)])
+
+
+def positions(layer, tensors, name, grid, leading=0, channels_first=False):
+    """`PositionEmbedding` from a tensor of the authors, for images of any size.
+
+    Args:
+        layer: `PositionEmbedding`.
+        tensors: `Tensors`.
+        name: str, the authors' tensor (1, tokens, dim), or (1, dim, height, width).
+        grid: (height, width) of the map of tokens.
+        leading: int, class tokens in front of it.
+        channels_first: bool, whether the tensor is of the second form.
+    """
+    dim = layer.position.shape[-1]
+    layer.set_weights([tensors.take_map(name, dim, grid, leading, channels_first)])
+
+
+def offsets(layer, tensors, name):
+    """The biases of `GridAttention` from a tensor of the authors, for images of any size.
+
+    Args:
+        layer: `GridAttention`.
+        tensors: `Tensors`.
+        name: str, the authors' tensor (heads, height * width).
+    """
+    layer.set_weights([tensors.take_offsets(name, layer.num_heads, layer.grid)])
 
 
 def normalization(layer, tensors, name):

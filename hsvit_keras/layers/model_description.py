@@ -3,6 +3,7 @@
 import keras
 
 from hsvit_runtime.description import Description
+from hsvit_runtime.resizing import Resizing
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -14,6 +15,8 @@ class ModelDescription(keras.layers.Layer):
         class_names: sequence of str, one for each index of the output's last axis, or None.
         data_set: str, the data set that the model was trained on, or None.
         input_range: (low, high), the values of a black and of a white pixel in the input, or None.
+        resizing: dict of the attributes of `hsvit_runtime.resizing.Resizing`, how pictures become inputs, or
+            None.
 
     Call arguments:
         outputs: Tensor of any shape.
@@ -22,13 +25,14 @@ class ModelDescription(keras.layers.Layer):
         The same tensor.
     """
 
-    def __init__(self, task=None, class_names=None, data_set=None, input_range=None, **kwargs):
+    def __init__(self, task=None, class_names=None, data_set=None, input_range=None, resizing=None, **kwargs):
         super().__init__(**{"dtype": "float32", "autocast": False, **kwargs})
         self.description = Description(
             task=task,
             class_names=None if class_names is None else tuple(class_names),
             data_set=data_set,
             input_range=None if input_range is None else tuple(input_range),
+            resizing=None if resizing is None else Resizing.from_json(resizing),
         )
 
     def call(self, outputs):
@@ -38,14 +42,7 @@ class ModelDescription(keras.layers.Layer):
         return keras.KerasTensor(outputs.shape, outputs.dtype)
 
     def get_config(self):
-        description = self.description
-        return {
-            **super().get_config(),
-            "task": description.task,
-            "class_names": description.class_names,
-            "data_set": description.data_set,
-            "input_range": description.input_range,
-        }
+        return {**super().get_config(), **_arguments_of(self.description)}
 
 
 def description_of(model):
@@ -64,8 +61,7 @@ def describe(model, **description):
     Returns:
         A `keras.Model` of the same layers, whose output, the first of several, passes a `ModelDescription`.
     """
-    old = description_of(model)
-    known = {name: getattr(old, name) for name in ("task", "class_names", "data_set", "input_range")}
+    known = _arguments_of(description_of(model))
 
     def without_description(output):
         layer = output._keras_history.operation
@@ -73,6 +69,16 @@ def describe(model, **description):
 
     outputs = keras.tree.map_structure(without_description, model.output)
     return keras.Model(model.input, with_description(outputs, **{**known, **description}), name=model.name)
+
+
+def _arguments_of(description):
+    """The arguments of `ModelDescription` of a `Description`."""
+    names = ("task", "class_names", "data_set", "input_range")
+    resizing = description.resizing
+    return {
+        **{name: getattr(description, name) for name in names},
+        "resizing": None if resizing is None else resizing.to_json(),
+    }
 
 
 def with_description(outputs, **description):

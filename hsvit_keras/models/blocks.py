@@ -159,25 +159,44 @@ def _check_settings(kind, settings):
     check_rate("dropout_rate", settings.get("dropout_rate", 0.0))
 
 
-def attend(tokens, norm, mixer, name):
+def attend(tokens, norm, mixer, name, drop_rate=0.0):
     """The first half of a block: `tokens + mixer(norm(tokens))`."""
     return residual(
-        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention"
+        tokens, norm(f"{name}_norm"), lambda x: mixer(x, f"{name}_attention"), f"{name}_attention", drop_rate
     )
 
 
-def residual(tokens, norm, branch, name):
-    """`tokens + branch(norm(tokens))`; the branch names its own layers."""
-    return layers.Add(name=f"{name}_add")([tokens, branch(norm(tokens))])
+def residual(tokens, norm, branch, name, drop_rate=0.0):
+    """`tokens + branch(norm(tokens))`; the branch names its own layers, and may be dropped."""
+    return layers.Add(name=f"{name}_add")([tokens, dropped(branch(norm(tokens)), drop_rate, name)])
 
 
-def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu"):
-    """Attention and feed-forward, each normalized in front and added to its input."""
-    tokens = attend(tokens, norm, mixer, name)
+def dropped(branch, rate, name):
+    """Stochastic depth: in training a branch is left out of an image at random, in others it counts more.
+
+    Args:
+        branch: KerasTensor `(batch, ...)`.
+        rate: float in [0, 1), the chance to be left out; 0 for no layer.
+        name: str, what the name of the layer starts with.
+    """
+    if not rate:
+        return branch
+    whole = (None, *(1 for _ in branch.shape[1:]))
+    return layers.Dropout(rate, noise_shape=whole, name=f"{name}_drop")(branch)
+
+
+def drop_rates(rate, depth):
+    """The rates of stochastic depth of all blocks: from 0 in the first to `rate` in the last, in a line."""
+    return [rate * i / max(1, depth - 1) for i in range(depth)]
+
+
+def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu", drop_rate=0.0):
+    """Attention and feed-forward, each normalized in front and added to its input, unless it is dropped."""
+    tokens = attend(tokens, norm, mixer, name, drop_rate)
     feed = functools.partial(
         feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp", activation=activation
     )
-    return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp")
+    return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp", drop_rate)
 
 
 def feed_forward(tokens, mlp_dim, dropout_rate, name, activation="gelu"):
@@ -254,11 +273,11 @@ def downsampling(maps, filters, name):
     return normalized(convolution(maps, filters, 3, 2, True, name), name)
 
 
-def scaled_residual(inputs, branch, initial_value, name):
+def scaled_residual(inputs, branch, initial_value, name, drop_rate=0.0):
     """`inputs + scale * branch` with a learned scale of each channel; without it if there is no value."""
     if initial_value is not None:
         branch = LayerScale(initial_value, name=f"{name}_scale")(branch)
-    return layers.Add(name=f"{name}_add")([inputs, branch])
+    return layers.Add(name=f"{name}_add")([inputs, dropped(branch, drop_rate, name)])
 
 
 def max_pooling(maps, pool_size, stride, name):

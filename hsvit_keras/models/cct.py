@@ -50,6 +50,8 @@ class CompactTransformer(ImageModel):
         qkv_bias: bool, whether queries, keys and values have a bias.
         shared_key_head: bool, whether all heads share one head of keys; for Linformer.
         dropout_rate: float in [0, 1), of the feed-forward.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -79,6 +81,7 @@ class CompactTransformer(ImageModel):
         qkv_bias=False,
         shared_key_head=False,
         dropout_rate=0.0,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="cct",
         **kwargs,
@@ -99,6 +102,7 @@ class CompactTransformer(ImageModel):
         blocks.check_odd("kernel_size", kernel_size)
         blocks.check_odd("pool_size", pool_size)
         blocks.check_rate("dropout_rate", dropout_rate)
+        blocks.check_rate("stochastic_depth_rate", stochastic_depth_rate)
         mixer = blocks.dense_attention(
             attention,
             num_heads,
@@ -119,8 +123,8 @@ class CompactTransformer(ImageModel):
                 features[f"stage{i}"] = maps
             tokens = PositionEmbedding(name="position_embedding")(blocks.flatten(maps, "map_tokens"))
             norm = blocks.layer_norm(1e-5)
-            for i in range(depth):
-                tokens = _block(tokens, norm, mixer, mlp_ratio * hidden_dim, dropout_rate, f"block{i}")
+            for i, rate in enumerate(blocks.drop_rates(stochastic_depth_rate, depth)):
+                tokens = _block(tokens, norm, mixer, mlp_ratio * hidden_dim, dropout_rate, rate, f"block{i}")
             features["map"] = blocks.map_of_tokens(tokens, 0, maps.shape[1:3], "last")
             tokens = norm("head_norm")(tokens)
             scores = layers.Dense(1, name="head_scores")(tokens)
@@ -129,11 +133,11 @@ class CompactTransformer(ImageModel):
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
-def _block(tokens, norm, mixer, mlp_dim, dropout_rate, name):
-    tokens = blocks.attend(tokens, norm, mixer, name)
+def _block(tokens, norm, mixer, mlp_dim, dropout_rate, drop_rate, name):
+    tokens = blocks.attend(tokens, norm, mixer, name, drop_rate)
     tokens = norm(f"{name}_mlp_norm")(tokens)
     fed = blocks.feed_forward(tokens, mlp_dim, dropout_rate, f"{name}_mlp")
-    return layers.Add(name=f"{name}_mlp_add")([tokens, fed])
+    return layers.Add(name=f"{name}_mlp_add")([tokens, blocks.dropped(fed, drop_rate, f"{name}_mlp")])
 
 
 for _name, _arguments in VARIANTS.items():

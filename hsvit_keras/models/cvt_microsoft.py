@@ -5,7 +5,7 @@ the map of tokens, each by its own; a class token joins in the last stage. There
 the Vision X-formers, in cvt.py, is a smaller model of the same idea.
 
 The registered forms are those that HSViT compares with, the class of transformers: a first kernel of 4 and an
-exact GELU, which is `quick_gelu` in the authors' program. Stochastic depth is left out.
+exact GELU, which is `quick_gelu` in the authors' program.
 """
 
 import functools
@@ -52,6 +52,9 @@ class ConvolutionalVisionTransformer(ImageModel):
         qkv_bias: bool, whether queries, keys and values have a bias.
         activation: str, of the feed-forward, `"gelu"` or `"quick_gelu"`.
         dropout_rate: float in [0, 1), of the feed-forward.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of others grows from 0 with their depth in the last stage, the only one
+            that has it.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -79,6 +82,7 @@ class ConvolutionalVisionTransformer(ImageModel):
         qkv_bias=True,
         activation="gelu",
         dropout_rate=0.0,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="cvt_microsoft",
         **kwargs,
@@ -103,10 +107,11 @@ class ConvolutionalVisionTransformer(ImageModel):
                     _convolutional_attention, grid=grid, class_tokens=class_tokens, num_heads=num_heads[i],
                     kernel_size=projection_kernel, key_stride=key_stride, qkv_bias=qkv_bias,
                 )  # fmt: skip
-                for j in range(depth):
+                rates = blocks.drop_rates(stochastic_depth_rate if class_tokens else 0.0, depth)
+                for j, rate in enumerate(rates):
                     tokens = blocks.transformer_block(
                         tokens, norm, mixer, int(mlp_ratios[i] * dim), dropout_rate, f"stage{i}_block{j}",
-                        activation,
+                        activation, rate,
                     )  # fmt: skip
                 maps = blocks.map_of_tokens(tokens, class_tokens, grid, f"stage{i}")
                 features[f"stage{i}"] = maps
@@ -149,6 +154,7 @@ def _check_arguments(arguments):
         blocks.check_divides("each number of num_heads", heads, "that of hidden_dims", dim)
     blocks.check_choice("activation", arguments["activation"], ("gelu", "quick_gelu"))
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    blocks.check_rate("stochastic_depth_rate", arguments["stochastic_depth_rate"])
 
 
 for _name, _depths in VARIANTS.items():
@@ -157,5 +163,5 @@ for _name, _depths in VARIANTS.items():
         ConvolutionalVisionTransformer,
         input_shape=(64, 64, 3),
         num_classes=200,
-        arguments={"depths": _depths},
+        arguments={"depths": _depths, "stochastic_depth_rate": 0.1},
     )

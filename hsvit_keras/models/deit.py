@@ -81,6 +81,8 @@ class VisionTransformer(ImageModel):
             attend to it and nothing more.
         layer_norm_epsilon: float, added to the variance in each layer normalization.
         dropout_rate: float in [0, 1), of the feed-forward.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -115,6 +117,7 @@ class VisionTransformer(ImageModel):
         distillation_head=True,
         layer_norm_epsilon=1e-6,
         dropout_rate=0.0,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="deit",
         **kwargs,
@@ -124,6 +127,7 @@ class VisionTransformer(ImageModel):
         blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim")
         blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
         blocks.check_rate("dropout_rate", dropout_rate)
+        blocks.check_rate("stochastic_depth_rate", stochastic_depth_rate)
 
         def build_features(image):
             tokens, maps = blocks.patch_embedding(image, patch_size, hidden_dim)
@@ -133,8 +137,10 @@ class VisionTransformer(ImageModel):
             mixer = blocks.attention(
                 "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
             )
-            for i in range(depth):
-                tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
+            for i, rate in enumerate(blocks.drop_rates(stochastic_depth_rate, depth)):
+                tokens = blocks.transformer_block(
+                    tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}", drop_rate=rate
+                )
             return {
                 "map": blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last"),
                 **blocks.pooled_class_tokens(tokens, norm, distilled and distillation_head),

@@ -66,6 +66,8 @@ class DHVT(ImageModel):
         qkv_bias: bool, whether queries, keys and values have a bias.
         layer_norm_epsilon: float, added to the variance in each layer normalization but for that of
             the head tokens, which has 1e-5.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -94,6 +96,7 @@ class DHVT(ImageModel):
         mlp_dim=768,
         qkv_bias=True,
         layer_norm_epsilon=1e-6,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="dhvt",
         **kwargs,
@@ -103,6 +106,7 @@ class DHVT(ImageModel):
         blocks.check_image_shape(input_shape, patch_size)
         blocks.check_positive(arguments, "num_classes", "hidden_dim", "depth", "num_heads", "mlp_dim")
         blocks.check_divides("num_heads", num_heads, "hidden_dim", hidden_dim)
+        blocks.check_rate("stochastic_depth_rate", stochastic_depth_rate)
         blocks.check_divides("the squeeze ratio", SQUEEZE_RATIO, "hidden_dim", hidden_dim)
         blocks.check_divides("half the patch_size", patch_size // 2, "hidden_dim", hidden_dim)
 
@@ -117,8 +121,8 @@ class DHVT(ImageModel):
                 ),
                 num_heads,
             )
-            for i in range(depth):
-                tokens = _block(tokens, norm, mixer, grid, mlp_dim, f"block{i}")
+            for i, rate in enumerate(blocks.drop_rates(stochastic_depth_rate, depth)):
+                tokens = _block(tokens, norm, mixer, grid, mlp_dim, rate, f"block{i}")
             return {
                 **{f"stage{i}": stage for i, stage in enumerate(stages)},
                 "map": blocks.map_of_tokens(tokens, 1, grid, "last"),
@@ -128,13 +132,14 @@ class DHVT(ImageModel):
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
-def _block(tokens, norm, mixer, grid, mlp_dim, name):
-    tokens = blocks.attend(tokens, norm, mixer, name)
+def _block(tokens, norm, mixer, grid, mlp_dim, drop_rate, name):
+    tokens = blocks.attend(tokens, norm, mixer, name, drop_rate)
     return blocks.residual(
         tokens,
         norm(f"{name}_mlp_norm"),
         lambda x: _feed_forward(x, grid, mlp_dim, f"{name}_mlp"),
         f"{name}_mlp",
+        drop_rate,
     )
 
 

@@ -52,6 +52,8 @@ class EfficientFormer(ImageModel):
         distilled: bool, whether there is a second head, for distillation.
         layer_scale: float, initial factor of each branch; None for no factor.
         layer_norm_epsilon: float, added to the variance in each layer normalization.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -78,6 +80,7 @@ class EfficientFormer(ImageModel):
         distilled=True,
         layer_scale=1e-5,
         layer_norm_epsilon=1e-12,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="efficientformer",
         **kwargs,
@@ -95,29 +98,31 @@ class EfficientFormer(ImageModel):
             mixed = GridAttention(num_heads, grid, name=name)(query, key, value)
             return layers.Dense(tokens.shape[-1], name=f"{name}_output")(mixed)
 
-        def transformer_block(tokens, grid, name):
+        def transformer_block(tokens, grid, drop_rate, name):
             mixed = attend(norm(f"{name}_norm")(tokens), grid, f"{name}_attention")
-            tokens = blocks.scaled_residual(tokens, mixed, layer_scale, f"{name}_attention")
+            tokens = blocks.scaled_residual(tokens, mixed, layer_scale, f"{name}_attention", drop_rate)
             hidden = layers.Dense(mlp_dim, name=f"{name}_mlp_hidden")(norm(f"{name}_mlp_norm")(tokens))
             hidden = layers.Activation("gelu", name=f"{name}_mlp_gelu")(hidden)
             fed = layers.Dense(tokens.shape[-1], name=f"{name}_mlp_output")(hidden)
-            return blocks.scaled_residual(tokens, fed, layer_scale, f"{name}_mlp")
+            return blocks.scaled_residual(tokens, fed, layer_scale, f"{name}_mlp", drop_rate)
 
         def build_features(image):
             maps, features = blocks.two_convolutions(image, filters[0]), {}
+            rates = iter(blocks.drop_rates(stochastic_depth_rate, sum(depths)))
             for i, (width, depth) in enumerate(zip(filters, depths, strict=True)):
                 if i:
                     maps = blocks.downsampling(maps, width, f"stage{i}_conv")
                 is_last = i == len(filters) - 1
                 for j in range(depth - transformer_depth if is_last else depth):
                     maps = _pooling_block(
-                        maps, pool_size, int(mlp_ratio * width), layer_scale, f"stage{i}_block{j}"
-                    )
+                        maps, pool_size, int(mlp_ratio * width), layer_scale, next(rates),
+                        f"stage{i}_block{j}",
+                    )  # fmt: skip
                 if not is_last:
                     features[f"stage{i}"] = maps
             grid, tokens = maps.shape[1:3], blocks.flatten(maps, "map_tokens")
             for j in range(depth - transformer_depth, depth):
-                tokens = transformer_block(tokens, grid, f"stage{i}_block{j}")
+                tokens = transformer_block(tokens, grid, next(rates), f"stage{i}_block{j}")
             features[f"stage{i}"] = blocks.as_maps(tokens, grid, f"stage{i}_maps")
             pooled = layers.GlobalAveragePooling1D(name="mean_token")(norm("head_norm")(tokens))
             return {**features, "pooled": pooled}
@@ -126,16 +131,16 @@ class EfficientFormer(ImageModel):
         super().__init__(build_features, head, arguments, **kwargs)
 
 
-def _pooling_block(maps, pool_size, hidden, layer_scale, name):
+def _pooling_block(maps, pool_size, hidden, layer_scale, drop_rate, name):
     """What average pooling changes is added to the maps, and then a feed-forward of convolutions."""
     pooled = layers.AveragePooling2D(pool_size, 1, "same", name=f"{name}_pool")(maps)
     change = layers.Subtract(name=f"{name}_pool_change")([pooled, maps])
-    maps = blocks.scaled_residual(maps, change, layer_scale, f"{name}_pool")
+    maps = blocks.scaled_residual(maps, change, layer_scale, f"{name}_pool", drop_rate)
     inner = blocks.convolution(maps, hidden, 1, 1, True, f"{name}_mlp_hidden")
     inner = blocks.normalized(inner, f"{name}_mlp_hidden", "gelu")
     inner = blocks.convolution(inner, maps.shape[-1], 1, 1, True, f"{name}_mlp_output")
     inner = blocks.normalized(inner, f"{name}_mlp_output")
-    return blocks.scaled_residual(maps, inner, layer_scale, f"{name}_mlp")
+    return blocks.scaled_residual(maps, inner, layer_scale, f"{name}_mlp", drop_rate)
 
 
 def _check_arguments(arguments):
@@ -146,6 +151,7 @@ def _check_arguments(arguments):
     for name in ("value_ratio", "mlp_ratio"):
         blocks.check_numbers(name, (arguments[name],), 1)
     blocks.check_odd("pool_size", arguments["pool_size"])
+    blocks.check_rate("stochastic_depth_rate", arguments["stochastic_depth_rate"])
     if arguments["transformer_depth"] > arguments["depths"][-1]:
         raise InputError(
             "transformer_depth has to be at most the last number of depths; received "

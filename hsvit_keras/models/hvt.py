@@ -103,6 +103,8 @@ class HVT(ImageModel):
         qkv_bias: bool, whether queries, keys and values have a bias.
         layer_norm_epsilon: float, added to the variance in each layer normalization.
         dropout_rate: float in [0, 1), of the feed-forward.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -137,6 +139,7 @@ class HVT(ImageModel):
         qkv_bias=True,
         layer_norm_epsilon=1e-6,
         dropout_rate=0.0,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="hvt",
         **kwargs,
@@ -151,8 +154,10 @@ class HVT(ImageModel):
             mixer = blocks.attention(
                 "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
             )
-            for i in range(depth):
-                tokens = blocks.transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}")
+            for i, rate in enumerate(blocks.drop_rates(stochastic_depth_rate, depth)):
+                tokens = blocks.transformer_block(
+                    tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}", drop_rate=rate
+                )
                 if pool_every and i % pool_every == 0:
                     _add_stage(features, tokens, grid)
                     name = f"block{i}_pool"
@@ -194,6 +199,7 @@ def _check_arguments(arguments):
     blocks.check_choice("pooling_axes", arguments["pooling_axes"], (1, 2))
     blocks.check_divides("num_heads", arguments["num_heads"], "hidden_dim", arguments["hidden_dim"])
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    blocks.check_rate("stochastic_depth_rate", arguments["stochastic_depth_rate"])
     if arguments["pool_every"] and arguments["pooling_axes"] == 1:
         _check_lengths(arguments, shape[0] * shape[1] // arguments["patch_size"] ** 2)
 

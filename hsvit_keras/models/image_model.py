@@ -10,7 +10,7 @@ from hsvit_keras.layers.model_description import with_description
 from hsvit_runtime.errors import InputError
 
 # Arguments of every family beside its own.
-COMMON_ARGUMENTS = ("head", "mean", "std", "class_names", "data_set")
+COMMON_ARGUMENTS = ("head", "mean", "std", "class_names", "data_set", "resizing")
 
 
 class ImageModel(keras.Model):
@@ -35,6 +35,8 @@ class ImageModel(keras.Model):
         std: float or sequence of float, one a channel, which divides them after that.
         class_names: sequence of str, the names of the classes, which travel in the model's file.
         data_set: str, the name of the data set that the model is trained on, which travels there, too.
+        resizing: dict of `filter` and `size`, how pictures of other sizes become inputs, see
+            `hsvit_runtime.resizing.Resizing`; what prepares images for the model does it that way.
 
     Raises:
         InputError: there is no such head, `mean` and `std` do not fit the channels, or `class_names` do not
@@ -54,11 +56,14 @@ class ImageModel(keras.Model):
         std=None,
         class_names=None,
         data_set=None,
+        resizing=None,
         **kwargs,
     ):
         if head not in (self.task, None):
             raise InputError(f"head has to be {self.task!r} or None; received head={head!r}")
-        description = {"mean": mean, "std": std, "class_names": class_names, "data_set": data_set}
+        description = {
+            "mean": mean, "std": std, "class_names": class_names, "data_set": data_set, "resizing": resizing,
+        }  # fmt: skip
         common = {"head": head, **description}
         arguments = {**arguments, **{name: as_plain(value) for name, value in common.items()}}
         with _layers_of(arguments["dtype"]):
@@ -75,6 +80,7 @@ class ImageModel(keras.Model):
                     class_names=class_names if head is not None else None,
                     data_set=data_set,
                     input_range=(0, 255) if takes_pixels else None,
+                    resizing=resizing,
                 )
         super().__init__(inputs=image, outputs=outputs, name=arguments["name"], **kwargs)
         self._arguments = arguments

@@ -66,6 +66,8 @@ class PoolingTransformer(ImageModel):
         mlp_ratio: float, hidden width of the feed-forward over the length of a token.
         distilled: bool, whether there is a distillation token with a head of its own.
         dropout_rate: float in [0, 1), of the feed-forward.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the block behind the last would be
+            left out of an image in training; that of the others grows from 0 with their depth.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -96,6 +98,7 @@ class PoolingTransformer(ImageModel):
         mlp_ratio=4,
         distilled=False,
         dropout_rate=0.0,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="pit",
         **kwargs,
@@ -115,9 +118,11 @@ class PoolingTransformer(ImageModel):
                     tokens, grid = blocks.pool_tokens(tokens, class_tokens, grid, dim, f"stage{stage}_pool")
                 mixer = blocks.attention("softmax", heads, blocks.dense(dim), blocks.dense(dim))
                 for i in range(depth):
+                    number = sum(depths[:stage]) + i
                     tokens = blocks.transformer_block(
-                        tokens, norm, mixer, int(mlp_ratio * dim), dropout_rate, f"stage{stage}_block{i}"
-                    )
+                        tokens, norm, mixer, int(mlp_ratio * dim), dropout_rate, f"stage{stage}_block{i}",
+                        drop_rate=stochastic_depth_rate * number / sum(depths),
+                    )  # fmt: skip
                 name = f"stage{stage}"
                 features[name] = blocks.map_of_tokens(tokens, class_tokens, grid, name)
             return {**features, **blocks.pooled_class_tokens(tokens, norm, distilled)}
@@ -144,6 +149,7 @@ def _check_arguments(arguments):
     if isinstance(ratio, bool) or not isinstance(ratio, int | float) or int(ratio * dims[0]) < 1:
         raise InputError(f"mlp_ratio has to be a positive number; received mlp_ratio={ratio!r}")
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
+    blocks.check_rate("stochastic_depth_rate", arguments["stochastic_depth_rate"])
 
 
 def _register(name, depths, num_heads, head_dim, side, patch_size, patch_stride, distilled):

@@ -76,9 +76,7 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         ValueError: there is no such model, or an argument has a value that does not fit.
         TypeError: there is no such argument.
     """
-    if name not in _VARIANTS:
-        raise InputError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
-    variant = _VARIANTS[name]
+    variant = registered(name)
     own = inspect.signature(variant.model_class).parameters
     known = [*(argument for argument in own if argument != "kwargs"), *COMMON_ARGUMENTS]
     for argument in overrides:
@@ -92,6 +90,17 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         **variant.arguments(input_shape)
         | {argument: as_plain(value) for argument, value in overrides.items()},
     )
+
+
+def registered(name):
+    """The `Variant` of a name.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    if name not in _VARIANTS:
+        raise InputError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
+    return _VARIANTS[name]
 
 
 def suggest(word, known):

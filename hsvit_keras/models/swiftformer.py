@@ -47,6 +47,9 @@ class SwiftFormer(ImageModel):
         weighted_queries: bool, whether queries count by a learned score, as in the authors' program.
         distilled: bool, whether there is a second head, for distillation.
         layer_scale: float, initial factor of attention and of the feed-forward behind it; None for no factor.
+        stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
+            image in training; that of the others grows from 0 with their depth. The convolutions in front of
+            attention are always there.
         dtype: dtype policy of all layers; the global one by default.
         name: str.
 
@@ -68,6 +71,7 @@ class SwiftFormer(ImageModel):
         weighted_queries=False,
         distilled=True,
         layer_scale=1e-5,
+        stochastic_depth_rate=0.0,
         dtype=None,
         name="swiftformer",
         **kwargs,
@@ -77,21 +81,23 @@ class SwiftFormer(ImageModel):
         blocks.check_positive(arguments, "num_classes")
         blocks.check_stages(arguments, "filters", "depths")
         blocks.check_numbers("mlp_ratio", (mlp_ratio,), 1)
+        blocks.check_rate("stochastic_depth_rate", stochastic_depth_rate)
 
         def build_features(image):
             maps, features = blocks.two_convolutions(image, filters[0]), {}
+            rates = iter(blocks.drop_rates(stochastic_depth_rate, sum(depths)))
             for i, (width, depth) in enumerate(zip(filters, depths, strict=True)):
                 if i:
                     maps = blocks.downsampling(maps, width, f"stage{i}_conv")
                 hidden = int(mlp_ratio * width)
                 for j in range(depth - 1):
-                    maps = _convolution_block(maps, hidden, f"stage{i}_block{j}")
-                last = f"stage{i}_block{depth - 1}"
+                    maps = _convolution_block(maps, hidden, f"stage{i}_block{j}", next(rates))
+                last, rate = f"stage{i}_block{depth - 1}", next(rates)
                 maps = _convolution_block(maps, width, f"{last}_local")
                 mixed = _attention(maps, weighted_queries, f"{last}_attention")
-                maps = blocks.scaled_residual(maps, mixed, layer_scale, f"{last}_attention")
+                maps = blocks.scaled_residual(maps, mixed, layer_scale, f"{last}_attention", rate)
                 fed = _feed_forward(maps, hidden, f"{last}_mlp")
-                maps = blocks.scaled_residual(maps, fed, layer_scale, f"{last}_mlp")
+                maps = blocks.scaled_residual(maps, fed, layer_scale, f"{last}_mlp", rate)
                 features[f"stage{i}"] = maps
             maps = blocks.normalized(maps, "head")
             return {**features, "pooled": layers.GlobalAveragePooling2D(name="mean_map")(maps)}
@@ -100,11 +106,11 @@ class SwiftFormer(ImageModel):
         super().__init__(build_features, head, arguments, **kwargs)
 
 
-def _convolution_block(maps, hidden, name):
+def _convolution_block(maps, hidden, name, drop_rate=0.0):
     """A depthwise convolution and two of size 1, added to the maps."""
     inner = blocks.depthwise_convolution(maps, 3, 1, 1, True, f"{name}_depthwise")
     inner = _two_dense(blocks.normalized(inner, f"{name}_depthwise"), hidden, name)
-    return blocks.scaled_residual(maps, inner, 1.0, name)
+    return blocks.scaled_residual(maps, inner, 1.0, name, drop_rate)
 
 
 def _feed_forward(maps, hidden, name):

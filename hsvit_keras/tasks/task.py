@@ -52,11 +52,15 @@ class Task:
         """Keras metrics of targets and outputs, the main one first, named `metric.name`."""
         raise InputError(f"the task {self.name!r} has no metrics: a model cannot be trained for it")
 
+    def test_metrics(self, num_classes):
+        """Keras metrics of the test part: those of `metrics`, then what papers report besides."""
+        return self.metrics(num_classes)
+
     def augmentable(self, images, labels, num_classes):
         """What augmentation changes together: a dict as Keras' image layers take it.
 
         Args:
-            images: float array (batch, height, width, channels).
+            images: array (batch, height, width, channels).
             labels: array of a data set's labels (batch, ...).
             num_classes: int.
         """

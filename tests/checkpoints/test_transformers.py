@@ -9,7 +9,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import hsvit_keras
-from hsvit_keras.checkpoints.transformers.preprocessing import preprocessing_of
+from hsvit_keras.layers.model_description import description_of
+from hsvit_runtime.resizing import Resizing
 from tests import reference
 from tests.checkpoints import test_reading as pickles
 from tests.models.running import outputs
@@ -177,6 +178,18 @@ def test_pickled_weights(tmp_path):
 
 
 @pytest.mark.once
+def test_weights_in_several_files(tmp_path):
+    fixture = write_folder(tmp_path, "hf_resnet_basic")
+    _, tensors = fixture_and_tensors("hf_resnet_basic")
+    (tmp_path / "model.safetensors").unlink()
+    places = {key: f"model-0000{1 + i % 2}-of-00002.safetensors" for i, key in enumerate(tensors)}
+    for file in set(places.values()):
+        save_file({key: tensors[key] for key in tensors if places[key] == file}, tmp_path / file)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    assert_logits(hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture)), fixture)
+
+
+@pytest.mark.once
 def test_class_names_are_those_of_the_config(tmp_path):
     labels = {str(i): f"bird {i}" for i in range(5)}
     write_folder(tmp_path, "hf_resnet_basic", id2label=labels)
@@ -244,56 +257,28 @@ def test_pixels(tmp_path):
     assert_logits(model, fixture, (reference.images(fixture) * 0.5 + 0.5) * 255)
 
 
+@pytest.mark.once
+def test_how_pictures_are_resized_is_in_the_model(tmp_path):
+    """Of its own size and of another, in its file, too."""
+    sizes = {
+        "image_processor_type": "BitImageProcessor", "size": {"shortest_edge": 64}, "resample": 3,
+        "crop_size": {"height": 32, "width": 64},
+    }  # fmt: skip
+    write_folder(tmp_path, "hf_resnet_basic", preprocessor={**IMAGES, **sizes, "do_center_crop": True})
+    model = hsvit_keras.from_transformers(tmp_path, num_classes=3)
+    assert description_of(model).resizing == Resizing("bicubic", 64)
+    model.save(tmp_path / "model.keras")
+    assert description_of(keras.models.load_model(tmp_path / "model.keras")) == description_of(model)
+    other = hsvit_keras.from_transformers(tmp_path, input_shape=(48, 48, 3))
+    assert description_of(other).resizing == Resizing("bicubic", 96)
+
+
 def test_flipped_channels(tmp_path):
     """A model of blue, green, red becomes one of red, green, blue."""
-    settings = {"do_rescale": True, "rescale_factor": 1 / 255, "do_flip_channel_order": True}
+    settings = {"do_rescale": True, "do_normalize": False, "do_flip_channel_order": True}
     fixture = write_folder(tmp_path, "hf_resnet_basic", preprocessor=settings)
     model = hsvit_keras.from_transformers(tmp_path, input_shape=sides(fixture))
     assert_logits(model, fixture, reference.images(fixture)[..., ::-1] * 255)
-
-
-PIXELS = np.array([0.0, 51.0, 255.0])
-RULES = {  # settings -> what the library makes of `PIXELS`, by hand
-    "none": ({}, PIXELS / 255),
-    "mean": ({"image_mean": 0.25, "image_std": 0.5}, [-0.5, -0.1, 1.5]),
-    "off": ({"image_mean": 0.25, "image_std": 0.5, "do_normalize": False}, PIXELS / 255),
-    "pixels": ({"do_rescale": False, "image_mean": 51, "image_std": 2}, [-25.5, 0, 102]),
-    "factor": ({"rescale_factor": 1 / 51, "image_mean": 1, "image_std": 2}, [-0.5, 0, 2]),
-    "offset": ({"rescale_factor": 1 / 127.5, "rescale_offset": True}, [-1, -0.6, 1]),
-    "top": ({"include_top": True, "image_mean": 0.25, "image_std": 0.5}, [-1, -0.2, 3]),
-}
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("rule", RULES)
-def test_what_pixels_become(rule):
-    settings, expected = RULES[rule]
-    found = preprocessing_of(settings)
-    np.testing.assert_allclose((PIXELS / 255 - found.mean) / found.std, expected, atol=1e-12)
-
-
-@pytest.mark.once
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"size": 8}, (8, 8)),
-        ({"size": {"shortest_edge": 8}}, (8, 8)),
-        ({"size": {"height": 6, "width": 8}}, (6, 8)),
-        ({"size": 9, "crop_size": 8}, (8, 8)),
-        ({"size": 9, "crop_size": 8, "do_center_crop": False}, (9, 9)),
-        ({"size": 9, "crop_size": None, "do_center_crop": None}, (9, 9)),
-        ({"size": {"longest_edge": 8}}, None),
-        ({}, None),
-    ],
-)
-def test_size_of_images(settings, expected):
-    assert preprocessing_of(settings).sides == expected
-
-
-@pytest.mark.once
-def test_normalization_by_missing_numbers():
-    with pytest.raises(ValueError, match=r"preprocessor_config.json: do_normalize needs image_mean$"):
-        preprocessing_of({"do_normalize": True, "image_std": 0.5})
 
 
 # ---- what does not fit -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from keras import layers, ops
 
 from hsvit_keras.compression import quantize_aware
-from hsvit_keras.compression.counting import count_multiply_adds
+from hsvit_keras.compression.counting import count_layers, count_multiply_adds
 from hsvit_keras.layers import FirstToken, SoftmaxAttention
 from hsvit_runtime.errors import InputError
 from tests.models.small import small_model
@@ -306,3 +306,14 @@ def test_normalization_of_pixels_counts_nothing():
 def test_a_model_without_a_graph_is_refused():
     with pytest.raises(ValueError, match="has to be a Functional graph"):
         count_multiply_adds(keras.Model())
+
+
+def test_convolutions_and_attentions_of_a_model_within_a_model_are_layers():
+    image = keras.Input((8, 8, 3))
+    maps = layers.Conv2D(4, 3, padding="same")(image)
+    inner = keras.Sequential([keras.Input((8, 8, 4)), layers.DepthwiseConv2D(3, padding="same")])
+    tokens = layers.Reshape((64, 4))(inner(maps))
+    tokens = layers.MultiHeadAttention(2, 2)(tokens, tokens)
+    tokens = SoftmaxAttention(2)(tokens, tokens, tokens)
+    model = keras.Model(image, layers.Dense(3)(layers.Conv1D(4, 3)(tokens)))
+    assert count_layers(model) == {"convolutions": 2, "attentions": 2}

@@ -9,15 +9,19 @@ from hsvit_keras.compression.folding import fold_normalization
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.description import Description
+from hsvit_runtime.resizing import Resizing
 from tests.models.small import small_model
 
 NAMES = ("ant", "bee", "crab", "dog", "eel")
-DESCRIPTION = Description("classification", NAMES, "zoo", (0, 255))
+DESCRIPTION = Description("classification", NAMES, "zoo", (0, 255), resizing=Resizing("bicubic", 9))
 
 
 @pytest.fixture(scope="module")
 def model():
-    return small_model("hsvit_c2a2", depth=1, mean=0.3, std=0.35, class_names=NAMES, data_set="zoo")
+    return small_model(
+        "hsvit_c2a2", depth=1, mean=0.3, std=0.35, class_names=NAMES, data_set="zoo",
+        resizing={"filter": "bicubic", "size": 9},
+    )  # fmt: skip
 
 
 def pruned(model):

@@ -214,3 +214,14 @@ def test_a_file_of_another_kind_is_refused_whatever_its_name(tmp_path):
     (tmp_path / "photo.jpg").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n")
     with pytest.raises(OSError, match=r"cannot read the image .*photo.jpg: cannot identify"):
         read(tmp_path / "photo.jpg")
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".tif", ".png"])
+def test_the_centre_of_a_turned_image_is_cropped(tmp_path, suffix):
+    """Stored 96 wide and 32 high, shown upright: the middle third is kept, which is one colour."""
+    pixels = np.kron([[60, 120, 180]], np.ones((32, 32))).astype(np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(pixels).save(tmp_path / f"high{suffix}", exif=exif)
+    result = resized(ImageFiles([tmp_path / f"high{suffix}"]), 0, (16, 16, 1))
+    assert abs(result[1:-1].astype(int) - 120).max() <= 4

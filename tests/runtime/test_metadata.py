@@ -27,13 +27,16 @@ from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.inspection import inspect
 from hsvit_runtime.litert import metadata_schema, packing, signatures, tflite_file
+from hsvit_runtime.resizing import Resizing
 from hsvit_runtime.tflite_model import TFLiteModel, open_signatures
 from tests.runtime.litert.builder import Builder
 
 ROOT = pathlib.Path(__file__).parents[2]
 MEDIAPIPE = ROOT / ".venv-mediapipe"
 CLASSES = ("ant", "bee", "crab", "dög")
-DESCRIPTION = Description("classification", CLASSES, "zoo", (0.0, 255.0), probabilities=True)
+DESCRIPTION = Description(
+    "classification", CLASSES, "zoo", (0.0, 255.0), probabilities=True, resizing=Resizing("box", (9, 8))
+)
 FACTS = {"name": "Zoo", "summary": "Tells animals.", "version": "3", "author": "We", "licence": "Apache-2.0"}
 NAMES = {"input_names": ["image"], "output_names": ["probabilities"]}
 TINTS = np.array([[127, 0, 0], [0, 127, 0], [0, 0, 127], [127, 127, 0]], "uint8")[:, None, None]

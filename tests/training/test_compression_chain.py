@@ -1,8 +1,11 @@
 """What the command line and configs of a compression ask for, and what is said of wrong ones."""
 
+import dataclasses
+
 import pytest
 
 from hsvit_runtime.description import Description
+from hsvit_runtime.resizing import Resizing
 from training.compressing.chain import chain, parse_step
 from training.configs import compress_base, compress_digits
 
@@ -59,6 +62,12 @@ def test_what_no_setting_says_is_the_default_and_data_are_the_models():
     assert step.values["distillation"]["teachers"] == ["original"]
 
 
+def test_images_are_resized_as_the_model_says():
+    (step,) = chain(config(("slim", {})), dataclasses.replace(MODEL, resizing=Resizing("box", 9)), (8, 8, 1))
+    assert step.values["resizing"] == {"filter": "box", "size": 9}
+    assert "resizing" not in only_step("slim", {}).values
+
+
 def test_settings_of_a_step_come_before_those_of_the_config():
     settings = {"batch_size": 32, "learning_rate": 0.1}
     arguments = {"learning_rate": 0.01, "alpha": 0.9, "teachers": "big.keras", "sparsity": 0.8}
@@ -94,8 +103,8 @@ def test_the_config_for_digits_is_a_chain():
         ([("slimm", {})], {}, "there is no step 'slimm'; did you mean 'slim'"),
         ([("slim", {"group": 2})], {}, "step 'slim' has no argument 'group'; did you mean 'groups'"),
         ([("slim", {"lerning_rate": 2})], {}, "did you mean 'learning_rate'"),
-        ([("slim", {"epochs": -1})], {}, "epochs has to be at least 1; received -1"),
-        ([("slim", {"learning_rate": 0})], {}, "learning_rate has to be more than 0"),
+        ([("slim", {"epochs": -1})], {}, "epochs has to be an integer of at least 1; received -1"),
+        ([("slim", {"learning_rate": 0})], {}, "learning_rate has to be a number above 0"),
         ([("prune", {"epochs": 0})], {}, "'prune' trains while it prunes"),
         ([("quantize", {}), ("slim", {"groups": 1})], {}, "step 'slim' cannot follow 'quantize'"),
         ([("quantize", {}), ("quantize", {})], {}, "step 'quantize' cannot follow 'quantize'"),

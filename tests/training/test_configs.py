@@ -9,6 +9,7 @@ import sys
 
 import keras
 import pytest
+from ml_collections import ConfigDict
 
 import hsvit_keras
 from data_sets import DATASETS
@@ -18,7 +19,7 @@ from hsvit_runtime.errors import InputError
 from tests.command_line.in_process import call
 from tests.parameters import slow_but
 from training import train
-from training.configs import digits
+from training.configs import digits, hsvit_base
 from training.fitting.augmentation import Augmentation
 from training.fitting.building import build_model
 from training.recipes import recipe
@@ -82,6 +83,11 @@ def test_the_model_of_a_recipe_has_the_size_that_the_authors_program_gives_it(na
     assert sum(math.prod(weight.shape) for weight in model.trainable_weights) == row["trainable"]
 
 
+def distilling(**changes):
+    """The change of a config that changes its distillation."""
+    return {"distillation": {**digits.get_config().distillation.to_dict(), **changes}}
+
+
 def changed(**changes):
     config = digits.get_config()
     for key, value in changes.items():
@@ -93,23 +99,68 @@ def changed(**changes):
     "changes, words",
     [
         ({"lerning_rate": 1.0}, "unknown key 'lerning_rate'; did you mean 'learning_rate'"),
-        ({"batch_size": 0}, "config.batch_size has to be at least 1; received 0"),
+        ({"batch_size": 0}, "config.batch_size has to be an integer of at least 1; received 0"),
         ({"epochs": 0}, "config.epochs"),
-        ({"learning_rate": -1.0}, "config.learning_rate has to be more than 0"),
-        ({"learning_rate": float("nan")}, "config.learning_rate has to be more than 0"),
+        ({"learning_rate": -1.0}, "config.learning_rate has to be a number above 0"),
+        ({"learning_rate": float("nan")}, "config.learning_rate has to be a number above 0"),
         ({"weight_decay": -0.1}, "config.weight_decay"),
-        ({"label_smoothing": 1.0}, r"config.label_smoothing has to be in \[0, 1\)"),
+        ({"label_smoothing": 1.0}, r"config.label_smoothing has to be a number in \[0, 1\)"),
         ({"warmup_epochs": 15}, "less than epochs; received warmup_epochs=15, epochs=15"),
         ({"seed": -1}, "config.seed"),
+        ({"epochs": True}, "config.epochs has to be an integer"),
+        ({"optimizer": "adma"}, "config.optimizer has to be one of adamw, adam, sgd; received 'adma'"),
+        ({"schedule": "linear"}, "config.schedule has to be one of cosine, cosine_by_epoch, step_decay"),
+        ({"clip_norm": 0.0}, "config.clip_norm has to be a number above 0, or None; received 0.0"),
+        ({"ema_momentum": 1.0}, r"config.ema_momentum has to be a number in \[0, 1\), or None; received 1.0"),
+        ({"decay_epochs": (0,)}, r"config.decay_epochs has to be a sequence of integers .* received \[0\]"),
+        ({"min_learning_rate": 1.0}, "config.min_learning_rate has to be at most learning_rate; received"),
+        ({"warmup_learning_rate": 1.0}, "config.warmup_learning_rate has to be at most learning_rate"),
+        ({"image_shape": (32, 32)}, r"config.image_shape has to be \(height, width, channels\), three"),
+        ({"std": (0.0,)}, r"config.std has to be a sequence of numbers above 0; received \[0.0\]"),
+        (
+            {"distillation": {"alhpa": 1}},
+            "config.distillation has an unknown key 'alhpa'; did you mean 'alpha'",
+        ),
+        (distilling(alpha=2), r"config.distillation.alpha has to be a number in \[0, 1\]"),
+        (distilling(teacher_input_range=(1, 1)), "config.distillation.teacher_input_range has to be two"),
+        ({"distillation": {"alpha": 1}}, "config.distillation has no 'teachers'"),
+        (
+            distilling(teachers="a.onnx"),
+            "config.distillation.teachers has to be a sequence of paths",
+        ),
+        ({"distillation": None}, "config.distillation has to be a table of settings; received None"),
         ({"validation": "tset"}, "config.validation has to be a share .* or 'test'; received 'tset'"),
         ({"validation": {"share": 1.0, "seed": 0}}, "config.validation has to be a share between 0 and 1"),
         ({"validation": {"share": 0.1}}, "config.validation has to be a share"),
+        ({"views": 0}, "config.views has to be at least 1; received 0"),
+        (
+            {"evaluation_crop": {"share": 0}},
+            "evaluation_crop.*share has to be a number, more than 0.*received 0",
+        ),
+        ({"evaluation_crop": {"shar": 1}}, "evaluation_crop has to be a dict of share and interpolation"),
         ({"dtype": "float61"}, "config.dtype has to be one of float32, mixed_bfloat16, mixed_float16"),
     ],
 )
 def test_a_wrong_value_is_named(changes, words):
     with pytest.raises(ValueError, match=words):
         recipe.plain(changed(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"batch_size": 2.5}, "config.batch_size has to be an integer of at least 1; received 2.5"),
+        ({"learning_rate": "0.1"}, "config.learning_rate has to be a number above 0; received '0.1'"),
+        ({"nesterov": 1}, "config.nesterov has to be True or False; received 1"),
+        ({"model": 3}, "config.model has to be a name; received 3"),
+        ({"mean": 0.5}, "config.mean has to be a sequence of numbers; received 0.5"),
+        ({"validation": {"share": "a", "seed": 0}}, "config.validation has to be a share"),
+    ],
+)
+def test_a_value_of_another_type_is_named_where_the_table_is_not_ours(changes, words):
+    """A `ConfigDict` keeps the types that its values had at first."""
+    with pytest.raises(ValueError, match=words):
+        recipe.plain(ConfigDict({**recipe.plain(digits.get_config()), **changes}))
 
 
 def test_a_missing_key_is_named():
@@ -200,9 +251,38 @@ STATED = {
     "hvt_cifar100": (128, 300, 1.25e-4, 0.025, 5),
     "dhvt_imagenet": (512, 300, 5e-4, 0.05, 10),
     "dhvt_cifar100": (512, 300, 1e-3, 0.05, 5),
-    "xformer_cifar10": (64, 100, 1e-3, 0.01, 0),
-    "xformer_tiny_imagenet": (64, 100, 1e-3, 0.01, 0),
+    "xformer_cifar10": (64, 40, 1e-3, 0.01, 0),
+    "xformer_tiny_imagenet": (64, 40, 1e-3, 0.01, 0),
 }
+# What their programs have: schedule, learning rates of warm-up and end, clipping, whether kernels alone
+# decay, stochastic depth, whether teachers give hard labels.
+DEIT = ("cosine_by_epoch", 1e-6, 1e-5, None, True, 0.1, True)
+PROGRAMS = {
+    **{name: DEIT for name in STATED},
+    **{
+        f"xformer_{data}": ("step_decay", 0, 0, None, False, None, False)
+        for data in ("cifar10", "tiny_imagenet")
+    },
+    **{name: ("cosine_by_epoch", 0, 0, 0.01, False, None, False) for name in (*PAPER, "hsvit_imagenet")},
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_optimization_of_the_authors_programs(name):
+    config = load(name)
+    found = (
+        config.schedule, config.warmup_learning_rate, config.min_learning_rate, config.clip_norm,
+        config.decay_kernels_only, config.model_arguments.get("stochastic_depth_rate"),
+        config.distillation.hard,
+    )  # fmt: skip
+    assert found == PROGRAMS[name]
+    assert (config.optimizer, config.epsilon, config.ema_momentum) == ("adamw", 1e-8, None)
+    assert (config.distillation.alpha, len(config.decay_epochs)) == (0.5, 0)
+
+
+def test_the_demo_is_optimized_as_before():
+    config, usual = load("digits"), hsvit_base.optimization()
+    assert {name: config[name] for name in usual} == ConfigDict(usual).to_dict()
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -211,6 +291,58 @@ def test_the_recipes_of_the_other_papers(name):
     found = config.batch_size, config.epochs, config.learning_rate, config.weight_decay, config.warmup_epochs
     assert found == STATED[name]
     assert config.data == name.partition("_")[2]
+
+
+MIXING = ("MixUpOrCutMix", {"mixup_alpha": 1.0, "cutmix_alpha": 1.0, "cutmix_chance": 0.5})
+CROP = {"area": [0.08, 1.0], "aspect": [3 / 4, 4 / 3], "interpolation": "bicubic"}
+FLIP = ("RandomFlip", {"mode": "horizontal"})
+
+
+def augmentation(name):
+    return [tuple(entry) for entry in recipe.plain(load(name))["augmentation"]]
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_hsvit_is_augmented_as_its_program_does(name):
+    """RandAugment of torchvision with its defaults, then CutMix or MixUp; no flip and no crop."""
+    randaugment = ("RandAugment", {"num_ops": 2, "magnitude": 9, "interpolation": "nearest"})
+    assert augmentation(name) == [randaugment, MIXING]
+    assert load(name).views == 1 and load(name).evaluation_crop.share == 1.0
+
+
+def test_hsvit_on_imagenet_is_augmented_as_its_program_does():
+    crop, flip, trivial, erasing, mixing = augmentation("hsvit_imagenet")
+    assert crop == ("RandomResizedCrop", {**CROP, "interpolation": "bilinear"})
+    assert (flip, trivial, mixing) == (FLIP, ("TrivialAugmentWide", {"interpolation": "bilinear"}), MIXING)
+    assert erasing[0] == "RandomErasing"
+
+
+@pytest.mark.parametrize("name", [name for name in STATED if not name.startswith("xformer")])
+def test_the_others_are_augmented_as_deit_is(name):
+    """Cropped, flipped, RandAugment, erased in the colours of the set, mixed; small images are shifted."""
+    config, (crop, *rest) = load(name), augmentation(name)
+    is_cropped = config.image_shape[0] > 32
+    assert crop == ("RandomResizedCrop", CROP) if is_cropped else crop[0] == "RandomTranslation"
+    assert rest == [
+        FLIP,
+        (
+            "RandAugmentIncreasing",
+            {
+                "num_ops": 2, "magnitude": 9, "magnitude_std": 0.5, "chance": 0.5, "interpolation": "bicubic",
+                "fill": [round(255 * mean) for mean in config.mean],
+            },
+        ),
+        (
+            "RandomErasing",
+            {
+                "chance": 0.25, "area": [0.02, 1 / 3], "aspect": [0.3, 1 / 0.3], "mean": [*config.mean],
+                "std": [*config.std],
+            },
+        ),
+        (MIXING[0], {**MIXING[1], "mixup_alpha": 0.8}),
+    ]  # fmt: skip
+    assert config.views == 3
+    assert config.evaluation_crop.share == (0.875 if is_cropped else 1.0)
 
 
 def test_all_recipes_are_of_a_paper_or_for_own_images():

@@ -28,8 +28,9 @@ from training.fitting import fit
 from training.fitting.augmentation import Augmentation
 from training.fitting.building import FloatCopy
 from training.fitting.data import Data
-from training.fitting.run import train
+from training.fitting.run import _is_slower_than_needed, train
 from training.recipes import recipe
+from training.run_files import machine
 
 ROOT = pathlib.Path(__file__).parents[2]
 DISTILLATION = digits.get_config().distillation.to_dict()
@@ -127,7 +128,13 @@ def test_the_summary_tells_what_was_measured_and_where(unbroken):
     assert summary["best"] == max(rows, key=lambda row: (row["val_accuracy"], -row["val_loss"]))
     assert summary["images"] == {"train": 1298, "validation": 144, "test": 355}
     assert summary["validation"] == {"part": "train, 10 %, seed 0", "metric": "accuracy"}
-    assert set(summary["test"]) == {"samples", "loss", "accuracy"} and summary["test"]["samples"] == 355
+    assert (
+        set(summary["test"]) == {"samples", "loss", "accuracy", "top5_accuracy"}
+        and summary["test"]["samples"] == 355
+    )
+    assert summary["images_seen"] == 3 * STEPS * 200
+    assert summary["layers"] == {"convolutions": 2, "attentions": 1} and summary["multiply_adds"] > 0
+    assert summary["test"]["accuracy"] <= summary["test"]["top5_accuracy"] <= 1
     assert summary["backend"] == keras.backend.backend()
     assert summary["versions"]["keras"] == keras.__version__
     assert summary["machine"]["cores"] >= 1
@@ -144,6 +151,15 @@ def test_what_is_printed_says_which_number_is_of_which_part(unbroken):
         f"best epoch {best['epoch']}: accuracy {validated:.2%} on validation (train, 10 %, seed 0), "
         f"{tested:.2%} on the test part"
     )
+
+
+@pytest.mark.parametrize(
+    "dtype, has_amx, hinted",
+    [("float32", True, True), ("float32", False, False), ("mixed_bfloat16", True, False)],
+)
+def test_half_precision_is_recommended_where_it_is_faster(monkeypatch, dtype, has_amx, hinted):
+    monkeypatch.setattr(machine, "multiplies_bfloat16", lambda: has_amx)
+    assert _is_slower_than_needed(dtype) == (hinted and machine.on_cpu())
 
 
 def test_parameters_are_the_trainable_ones(unbroken):
@@ -199,6 +215,19 @@ def test_few_images_are_the_same_for_every_seed():
     }
     with pytest.raises(InputError, match=r"config\.train_images=1443 is more than the 1442 of digits"):
         Data(recipe.plain(small_config(train_images=1443)))
+
+
+def test_images_are_resized_as_the_model_asks_for():
+    """Twice as large, and the centre of that; training and evaluation alike."""
+    data = Data(recipe.plain(small_config()), resizing={"filter": "nearest", "size": 16})
+    large = data.test_set.images.repeat(2, axis=1).repeat(2, axis=2)
+    images, _ = next(iter(data.test()))
+    np.testing.assert_array_equal(images, large[: len(images), 4:12, 4:12])
+    ((sampled, _),) = data.sample(10)
+    known = {image.tobytes() for image in data.train_set.images}
+    assert (
+        sampled.shape == (10, 8, 8, 1) and not {image.astype("uint8").tobytes() for image in sampled} & known
+    )
 
 
 def test_the_model_carries_its_data(unbroken):
@@ -487,24 +516,9 @@ def test_the_demo_reads_digits(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["test"]["accuracy"] >= 0.97
 
 
-def test_warm_up_rises_in_a_line_and_the_cosine_ends_at_zero():
-    values = {
-        "epochs": 5, "warmup_epochs": 2, "learning_rate": 0.5, "weight_decay": 0.1, "label_smoothing": 0.0,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
-    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=10)
-    schedule = model.optimizer._learning_rate
-    rates = [float(schedule(step)) for step in (0, 10, 20, 35, 50)]
-    np.testing.assert_allclose(rates, [0, 0.25, 0.5, 0.25, 0], atol=1e-6)
-
-
 def test_label_smoothing_reaches_the_loss():
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, kernel_initializer="zeros")])
-    values = {
-        "epochs": 1, "warmup_epochs": 0, "learning_rate": 0.1, "weight_decay": 0.0, "label_smoothing": 0.2,
-        "dtype": "float32", "jit": False,
-    }  # fmt: skip
+    values = recipe.plain(small_config(label_smoothing=0.2))
     fit.compile_model(model, values, task_named("classification"), num_classes=2, steps=1)
     logits, labels = np.array([[2.0, 0.0]], "float32"), np.array([[1.0, 0.0]], "float32")
     log_probabilities = logits - np.log(np.exp(logits).sum())
@@ -540,13 +554,16 @@ def test_a_run_with_a_teacher_goes_on_to_the_same_end(unbroken, tmp_path):
     assert metrics(whole) == metrics(broken)
 
 
-def test_a_teacher_of_other_pixels_is_refused(tmp_path):
+def test_a_teacher_that_does_not_say_its_pixels_is_refused(tmp_path):
     teacher = hsvit_keras.create_model(
         "hsvit_tiny", input_shape=(8, 8, 1), num_classes=10, **SMALL["model_arguments"]
     )
     teacher.save(tmp_path / "teacher.keras")
     distillation = {**DISTILLATION, "teachers": (str(tmp_path / "teacher.keras"),)}
-    words = "takes pixels of values that it does not say, and hsvit_tiny of 0 to 255"
+    words = (
+        "teacher .*teacher.keras: the model does not say which values its pixels have: .* by "
+        "config.distillation.teacher_input_range, such as 0,255"
+    )
     with pytest.raises(ValueError, match=words):
         train(small_config(distillation=distillation), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -569,6 +586,12 @@ def test_the_float_copy_follows_the_model():
         ({"validation": {"share": 1e-4, "seed": 0}}, "a share of 0.0001 of the 1442 images of digits"),
         ({"model": "hsvit_tony"}, "no model 'hsvit_tony'"),
         ({"augmentation": (("RandomFlap", {}),)}, "no layer 'RandomFlap'"),
+        (
+            {"augmentation": (("RandAugment", {"fill": (1, 2, 3)}),)},
+            "fill has 3 numbers, and the images have 1",
+        ),
+        ({"augmentation": (("RandomErasing", {"mean": (0.1, 0.2)}),)}, "one for each of 1 channels"),
+        ({"views": 3, "batch_size": 300}, "views=3 of 1298 images are in different batches"),
         ({"mean": (0.1, 0.2)}, r"mean=\[0.1, 0.2\]"),
     ],
 )

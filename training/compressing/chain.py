@@ -1,6 +1,5 @@
 """The chain of steps that a config or the command line asks for, checked before anything is computed."""
 
-import ast
 import dataclasses
 import json
 import shlex
@@ -11,6 +10,7 @@ from hsvit_runtime.errors import InputError
 from training.compressing.steps import STEPS, arguments_of
 from training.configs import compress_base
 from training.recipes import recipe
+from training.recipes.settings import value_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ def parse_step(text):
     """
     try:
         name, *settings = shlex.split(text)
-        return name, {key: _value(value) for key, value in (setting.split("=", 1) for setting in settings)}
+        return name, {key: value_of(value) for key, value in (setting.split("=", 1) for setting in settings)}
     except ValueError:
         raise InputError(
             f"--step takes a name and arguments, as in --step='slim groups=8 epochs=20'; received {text!r}"
@@ -68,6 +68,8 @@ def chain(config, description, image_shape):
     values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
     low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
     values |= {"input_range": [low, high], "image_shape": list(image_shape)}
+    if description.resizing is not None:
+        values["resizing"] = description.resizing.to_json()
     steps = [_step(name, dict(arguments), values) for name, arguments in pairs]
     _check_order([step.name for step in steps])
     return steps
@@ -115,11 +117,3 @@ def _check_keys(settings):
 
 def _as_list(value):
     return list(value) if isinstance(value, list | tuple) else [value] if value else []
-
-
-def _value(text):
-    """Numbers, None, True, lists; several with commas between; all else is text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return [_value(part) for part in text.split(",")] if "," in text else text

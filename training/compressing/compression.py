@@ -69,7 +69,7 @@ def compress(model, output, config, data_dir=None):
 
 
 def _data(step, data_dir):
-    return Data(step.values, data_dir, step.values["input_range"])
+    return Data(step.values, data_dir, step.values["input_range"], step.values.get("resizing"))
 
 
 def _run_step(step, source, original, folder, data_dir, keep_zeros):

@@ -20,6 +20,9 @@ def get_config():
             "data": placeholder(str),
             "input_range": placeholder(tuple),
             "augmentation": (),
+            "train_images": placeholder(int),
+            "views": 1,
+            "evaluation_crop": hsvit_base.get_config().evaluation_crop,
             "validation": hsvit_base.validation(),
             # Training. With 0 epochs a step does not train.
             "epochs": 5,
@@ -28,6 +31,7 @@ def get_config():
             "batch_size": 64,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
+            **hsvit_base.optimization(),
             "distillation": distillation,
             "seed": 0,
             # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.

@@ -1,6 +1,6 @@
 """DHVT on ImageNet: the supplement of https://arxiv.org/abs/2210.05958, section 4.1.
 
-Augmentation and label smoothing are DeiT's, as the paper says. It does not name the epochs: 300 are those of
+Augmentation and regularization are DeiT's, as the paper says. It does not name the epochs: 300 are those of
 the authors' run_code_imn.sh (https://github.com/ArieSeirack/DHVT).
 """
 

@@ -19,4 +19,5 @@ def get_config():
     config.epochs = 15
     config.learning_rate = 3e-3
     config.num_workers = 0
+    config.update({"epsilon": 1e-7, "schedule": "cosine", "clip_norm": None})  # as Keras has them
     return config

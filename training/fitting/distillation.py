@@ -17,6 +17,7 @@ from hsvit_keras.compression.graph import functional
 from hsvit_keras.layers.model_description import ModelDescription
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
+from training.fitting.onnx_teacher import OnnxTeacher
 
 _CROSSENTROPY = keras.losses.CategoricalCrossentropy(from_logits=True)
 
@@ -37,8 +38,8 @@ class Distiller(keras.Model):
     Args:
         student: `keras.Model` as a Functional graph or `keras.Sequential`, from images to logits. It is
             trained in place, and stays as it is otherwise.
-        teachers: `keras.Model`, or sequence of them, from the same images to logits or, behind a
-            softmax, to probabilities. Each runs in inference mode; `trainable` is set to False.
+        teachers: `keras.Model` or `OnnxTeacher`, or sequence of them, from the same images to logits or,
+            behind a softmax, to probabilities. Each runs in inference mode; `trainable` is set to False.
         alpha: float in [0, 1], the weight of the teachers against that of the labels.
         temperature: float above 0, what logits are divided by; not used where `hard`.
         hard: bool, whether to learn the teachers' decision instead of their probabilities.
@@ -78,6 +79,7 @@ class Distiller(keras.Model):
         self.hard = hard
         self.feature_weight = feature_weight
         self.student = student
+        self._asks_files = any(isinstance(teacher, OnnxTeacher) for teacher in teachers)
         self.teacher = _joint_teacher(student, teachers, [theirs for _, theirs in features])
         self.teacher.trainable = False
         self.learner = _learner(student, [ours for ours, _ in features], self.teacher.output["features"])
@@ -89,6 +91,8 @@ class Distiller(keras.Model):
 
     def compile(self, optimizer="rmsprop", **kwargs):
         """As `keras.Model.compile`; `loss` and `metrics` are of the student's output and the labels."""
+        if keras.backend.backend() == "tensorflow" and self._asks_files:
+            kwargs["jit_compile"] = False  # what XLA compiles there cannot call back
         super().compile(optimizer, **kwargs)
         self.learner.compile(self.optimizer)
 
@@ -187,6 +191,8 @@ def _gives_probabilities(model):
     last = model.outputs[0]._keras_history.operation
     if isinstance(last, ModelDescription):
         last = last.input._keras_history.operation
+    if isinstance(last, keras.Model):
+        return _gives_probabilities(last)
     return isinstance(last, layers.Softmax) or getattr(last, "activation", None) is keras.activations.softmax
 
 

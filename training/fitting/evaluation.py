@@ -15,12 +15,12 @@ def evaluate_on_test(model, data, values, callbacks=()):
         callbacks: list of `keras.callbacks.Callback`.
 
     Returns:
-        dict of `samples`, `loss` and a float for each metric of the data's task.
+        dict of `samples`, `loss` and a float for each of the test metrics of the data's task.
     """
     judged = keras.Model(model.inputs, model.outputs)  # so that the model itself is not compiled
     judged.compile(
         loss=data.task.loss(),
-        metrics=data.task.metrics(data.num_classes),
+        metrics=data.task.test_metrics(data.num_classes),
         jit_compile=jit(values["jit"]),
     )
     found = judged.evaluate(

@@ -5,11 +5,14 @@ import re
 
 import keras
 
+from command_line.model_data import input_range_of
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
-from training.fitting import callbacks
+from training.fitting import callbacks, optimization
 from training.fitting.distillation import Distiller
+from training.fitting.onnx_teacher import OnnxTeacher
+from training.run_files.machine import on_cpu
 
 
 def with_teachers(model, values, original=None):
@@ -17,15 +20,20 @@ def with_teachers(model, values, original=None):
 
     Args:
         model: `keras.Model` with logits.
-        values: plain config; `distillation.teachers` are paths of `.keras` files.
+        values: plain config; `distillation.teachers` are paths of `.keras` and `.onnx` files.
         original: path of the model that is meant by the teacher "original".
 
     Raises:
         FileNotFoundError: a teacher is not there.
-        ValueError: a teacher does not fit, or takes other values of pixels.
+        ValueError: a teacher does not fit, or does not say which values its pixels have.
     """
     settings = dict(values["distillation"])
-    teachers = [_teacher(path, model, original) for path in settings.pop("teachers")]
+    own_range = settings.pop("teacher_input_range")
+    input_range = description_of(model).input_range or tuple(values["input_range"])
+    teachers = [
+        _teacher(original if original and path == "original" else path, model, input_range, own_range)
+        for path in settings.pop("teachers")
+    ]
     return Distiller(model, teachers, **settings) if teachers else model
 
 
@@ -39,33 +47,21 @@ def compile_model(model, values, task, *, num_classes, steps):
         num_classes: int.
         steps: int, steps in an epoch.
     """
-    warmup = values["warmup_epochs"] * steps
-    schedule = keras.optimizers.schedules.CosineDecay(
-        initial_learning_rate=0.0 if warmup else values["learning_rate"],
-        decay_steps=values["epochs"] * steps - warmup,
-        warmup_target=values["learning_rate"] if warmup else None,
-        warmup_steps=warmup,
-    )
-    optimizer = keras.optimizers.AdamW(schedule, weight_decay=values["weight_decay"])
-    if values["dtype"] == "mixed_float16":  # small gradients would vanish
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model.compile(
-        optimizer,
+        optimization.build_optimizer(model, values, steps),
         loss=task.loss(values["label_smoothing"]),
         metrics=task.metrics(num_classes),
         jit_compile=jit(values["jit"]),
     )
-    optimizer.build(model.trainable_variables)
 
 
 def jit(wanted):
     """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower."""
-    on_cpu = all("cpu" in device.lower() for device in keras.distribution.list_devices())
-    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu)
+    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu())
 
 
 def fit(model, run, values, data, best_model=None, more_callbacks=()):
-    """Fits a model from the last epoch in the run's folder on.
+    """Fits a model from the last epoch in the run's folder on. It ends with averaged weights where asked.
 
     Args:
         model: compiled `keras.Model` or `Distiller` whose optimizer is built.
@@ -84,8 +80,19 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
     done, epochs = len(run.rows), values["epochs"]
     if done:
         print(f"going on after epoch {done} of {epochs}")
-    if done == epochs:
-        return
+    if done < epochs:
+        _fit_from(done, model, saved, run, values, data, best_model, more_callbacks)
+    model.optimizer.finalize_variable_values(model.trainable_variables)
+
+
+def _fit_from(done, model, saved, run, values, data, best_model, more_callbacks):
+    """Fits a model for the epochs behind the first `done`."""
+    epochs = values["epochs"]
+
+    def best():
+        with optimization.averaged(model.optimizer):
+            return best_model()
+
     with _naming_broken_images(data):
         model.fit(
             data.train(epochs, done),
@@ -104,24 +111,39 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
                     run.path,
                 ),
                 *more_callbacks,
-                callbacks.EpochRecords(run, saved, best_model, epochs, data.steps, values["batch_size"]),
+                callbacks.EpochRecords(
+                    run, saved, best_model and best, epochs, data.steps, values["batch_size"]
+                ),
+                *optimization.callbacks(values),
             ],
         )
 
 
-def _teacher(path, student, original):
-    teacher = load_model(original if original and path == "original" else path)
-    theirs, ours = description_of(teacher).input_range, description_of(student).input_range
-    if theirs != ours:
-        raise InputError(
-            f"teacher {path} takes pixels of {_shown(theirs)}, and {student.name} of {_shown(ours)}: they "
-            "get the same batches"
-        )
-    return teacher
+def _teacher(path, student, input_range, own_range):
+    """A teacher that takes the student's images, with black and white pixels of the values `input_range`."""
+    option = "config.distillation.teacher_input_range"
+    try:
+        if str(path).endswith(".onnx"):
+            return OnnxTeacher(path, student.input_shape[1:], input_range, own_range, option)
+        teacher = load_model(path)
+        said = description_of(teacher)
+        if said.input_range == description_of(student).input_range:
+            return teacher
+        given = own_range if said.input_range is None else None
+        return _rescaled(teacher, input_range, input_range_of(said, given, option))
+    except InputError as error:
+        raise type(error)(f"teacher {path}: {error}") from error
 
 
-def _shown(input_range):
-    return "values that it does not say" if input_range is None else "{:g} to {:g}".format(*input_range)
+def _rescaled(teacher, input_range, own_range):
+    """The teacher behind a layer that maps one range of pixels to another."""
+    if own_range == input_range:
+        return teacher
+    (low, high), (own_low, own_high) = input_range, own_range
+    scale = (own_high - own_low) / (high - low)
+    images = keras.Input(batch_shape=teacher.input_shape)
+    rescaled = keras.layers.Rescaling(scale, own_low - low * scale)(images)
+    return keras.Model(images, teacher(rescaled), name=teacher.name)
 
 
 @contextlib.contextmanager

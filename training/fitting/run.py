@@ -46,7 +46,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
 
     devices = take_devices(num_devices) if distribution else None
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = Data(values, data_dir)
+    data = Data(values, data_dir, resizing=values["model_arguments"].get("resizing"))
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.class_names)
@@ -74,7 +74,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
 
 
 def _summary(values, run, data, model, test):
-    from hsvit_keras.compression.counting import count_parameters
+    from hsvit_keras.compression.counting import count_layers, count_multiply_adds, count_parameters
     from training.run_files import machine
 
     parameters = count_parameters(model)
@@ -82,6 +82,8 @@ def _summary(values, run, data, model, test):
         "model": values["model"],
         "parameters": parameters,
         "non_trainable_parameters": model.count_params() - parameters,
+        "multiply_adds": count_multiply_adds(model),
+        "layers": count_layers(model),
         "data": values["data"],
         "task": data.task.to_json(),
         "images": {
@@ -90,6 +92,7 @@ def _summary(values, run, data, model, test):
             "test": len(data.test_set),
         },
         "epochs": values["epochs"],
+        "images_seen": run.rows[-1]["step"] * values["batch_size"],
         "seconds": round(sum(row["seconds"] for row in run.rows), 1),
         "last": run.rows[-1],
         "validation": {"part": data.validation_part, "metric": data.task.metric.name},
@@ -113,6 +116,15 @@ def _announce(values, model, data):
         + f"{len(data.test_set):,} to test on; Keras on {keras.backend.backend()}, {values['dtype']}"
         + (f"; taught by {', '.join(teachers)}" if teachers else "")
     )
+    if _is_slower_than_needed(values["dtype"]):
+        print("hint: --config.dtype=mixed_bfloat16 trains faster on this processor, which has AMX")
+
+
+def _is_slower_than_needed(dtype):
+    """Whether a processor that multiplies bfloat16 faster, on both backends, is given float32."""
+    from training.run_files import machine
+
+    return dtype == "float32" and machine.on_cpu() and machine.multiplies_bfloat16()
 
 
 def _short_name(data):

@@ -34,10 +34,25 @@ def describe():
     }
 
 
+def on_cpu():
+    """Whether Keras computes on no other device."""
+    return all("cpu" in device.lower() for device in keras.distribution.list_devices())
+
+
+def multiplies_bfloat16():
+    """Whether the processor has units for matrices of bfloat16, AMX."""
+    return "amx_bf16" in _cpuinfo("flags").split()
+
+
 def _processor():
     """Linux names the processor in a file; elsewhere Python knows as much as there is to know."""
-    cpuinfo = pathlib.Path("/proc/cpuinfo")
-    for line in cpuinfo.read_text().splitlines() if cpuinfo.is_file() else []:
-        if line.startswith("model name"):
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def _cpuinfo(name):
+    """What Linux says of the first core; empty elsewhere."""
+    path = pathlib.Path("/proc/cpuinfo")
+    for line in path.read_text().splitlines() if path.is_file() else []:
+        if line.startswith(name):
             return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    return ""

@@ -6,7 +6,6 @@ line for each trial that ended.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import pathlib
@@ -14,6 +13,7 @@ import time
 import warnings
 
 from hsvit_runtime.errors import FileError, InputError
+from training.run_files.claiming import claim
 from training.scaling.records import Records, canonical
 
 _LIVES = 3  # how many workers may die in one trial before it is given up
@@ -174,14 +174,9 @@ def _progress(row, done, total, start):
 
 def _locked(path):
     """An open file that only one process holds at a time."""
-    file = path.open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise InputError(
-            f"another search works in {path.parent}: wait for it, or use another folder"
-        ) from None
+    file = claim(path)
+    if file is None:
+        raise InputError(f"another search works in {path.parent}: wait for it, or use another folder")
     return file
 
 

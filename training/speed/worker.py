@@ -17,53 +17,20 @@ def define_flags():
 
 
 def main(_):
-    import numpy as np
-
-    from hsvit_keras.tasks import task_named
-    from training.fitting import callbacks, fit
-    from training.fitting.building import build_model
     from training.run_files import machine
+    from training.speed.random_training import RandomTraining
 
-    job, class_names = json.loads(FLAGS.job), tuple("0123456789")
-    values = {
-        **job,
-        "model_arguments": {},
-        "data": None,
-        "mean": 0.5,
-        "std": 0.25,
-        "epochs": 1,
-        "warmup_epochs": 0,
-        "learning_rate": 1e-3,
-        "weight_decay": 0.01,
-        "label_smoothing": 0.0,
-    }
-    model = build_model(values, class_names)
-    task = task_named("classification")
-    fit.compile_model(model, values, task, num_classes=len(class_names), steps=1000)
-    rng = np.random.default_rng(0)
-    images = rng.uniform(0, 255, size=(job["batch_size"], *job["image_shape"])).astype("float32")
-    labels = np.eye(len(class_names), dtype="float32")[rng.integers(len(class_names), size=len(images))]
-
-    def seconds_of(steps):
-        clock = callbacks.EpochClock()
-        data = _repeated(images, labels, steps)
-        model.fit(data, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[clock])
-        return clock.seconds
-
-    first = seconds_of(1)
-    warm = min(seconds_of(2) / 2 for _ in range(2))
+    job = json.loads(FLAGS.job)
+    training = RandomTraining(
+        **{name: job[name] for name in ("model", "image_shape", "batch_size", "dtype", "jit")}
+    )
+    first = training.seconds_of(1)
+    warm = min(training.seconds_of(2) / 2 for _ in range(2))
     steps = max(1, round(job["seconds"] / warm))
     answer(
         {"first_step_seconds": round(first, 2), "machine": machine.describe()},
-        lambda: {"images_per_second": round(steps * job["batch_size"] / seconds_of(steps), 2)},
+        lambda: {"images_per_second": round(steps * job["batch_size"] / training.seconds_of(steps), 2)},
     )
-
-
-def _repeated(images, labels, steps):
-    """The same batch, by the pipeline that training uses."""
-    import grain
-
-    return grain.MapDataset.range(steps).map(lambda _: (images, labels)).to_iter_dataset()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from hsvit_keras.checkpoints.transformers.settings import image_shape
 from hsvit_keras.models import ConvolutionalVisionTransformer
 
 CLASSES = ("CvtForImageClassification",)
+PROCESSOR = "ConvNextImageProcessor"
 DEFAULTS = {
     "cls_token": [False, False, True],
     "depth": [1, 2, 10],

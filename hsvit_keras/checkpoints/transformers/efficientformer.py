@@ -7,6 +7,7 @@ from hsvit_keras.models import EfficientFormer
 
 WITH_TEACHER = "EfficientFormerForImageClassificationWithTeacher"
 CLASSES = ("EfficientFormerForImageClassification", WITH_TEACHER)
+PROCESSOR = "EfficientFormerImageProcessor"
 DEFAULTS = {
     "attention_ratio": 4,
     "batch_norm_eps": 1e-5,
@@ -65,6 +66,11 @@ def build(config, input_shape, **common):
         layer_norm_epsilon=config["layer_norm_eps"],
         **common,
     )
+
+
+def grid(config):
+    """(height, width) of the map that the checkpoint's biases of attention are for."""
+    return (config["resolution"],) * 2
 
 
 def load(model, tensors):

@@ -18,6 +18,7 @@ from hsvit_keras.models.efficientnet import (
 )
 
 CLASSES = ("EfficientNetForImageClassification",)
+PROCESSOR = "EfficientNetImageProcessor"
 DEFAULTS = {
     "num_channels": 3,
     "image_size": 600,

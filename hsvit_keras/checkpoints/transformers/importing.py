@@ -1,12 +1,14 @@
 """`from_transformers`: a checkpoint folder of the library transformers becomes one of our models."""
 
 import functools
-import json
 import pathlib
 
 import keras
 
-from hsvit_keras.checkpoints.reading import read_state_dict
+from hsvit_keras.checkpoints.fresh_head import with_weights_of
+from hsvit_keras.checkpoints.importing import grid_of
+from hsvit_keras.checkpoints.indexed_files import INDEX_SUFFIX, read_weights
+from hsvit_keras.checkpoints.json_files import read_json
 from hsvit_keras.checkpoints.tensors import Tensors
 from hsvit_keras.checkpoints.transformers import (
     cvt,
@@ -14,6 +16,7 @@ from hsvit_keras.checkpoints.transformers import (
     efficientnet,
     mobilenet_v2,
     mobilevit,
+    mobilevit_v2,
     resnet,
     swiftformer,
     vit,
@@ -21,35 +24,48 @@ from hsvit_keras.checkpoints.transformers import (
 from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
 from hsvit_runtime.errors import InputError, MissingFileError
 
-_MODULES = (cvt, efficientformer, efficientnet, mobilenet_v2, mobilevit, resnet, swiftformer, vit)
+_MODULES = (
+    cvt,
+    efficientformer,
+    efficientnet,
+    mobilenet_v2,
+    mobilevit,
+    mobilevit_v2,
+    resnet,
+    swiftformer,
+    vit,
+)
 _FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_HEADS = ("head", "head_distillation")  # layers whose weights depend on the classes
 _TASK = "ForImageClassification"
 
 
-def from_transformers(folder, *, num_classes=None, input_shape=None):
+def from_transformers(folder, *, num_classes=None, input_shape=None, interpolation="bicubic"):
     """Makes a Keras model from an image classifier's checkpoint folder of the library transformers.
 
     Neither that library nor PyTorch is needed.
 
     Args:
-        folder: str or path of a folder with `config.json` and `model.safetensors` or `pytorch_model.bin`, and
-            perhaps `preprocessor_config.json`, as `save_pretrained` writes them and the hub has them.
+        folder: str or path of a folder with `config.json` and `model.safetensors` or `pytorch_model.bin`, or
+            several files and their index, `model.safetensors.index.json`, and perhaps
+            `preprocessor_config.json`, as `save_pretrained` writes them and the hub has them.
         num_classes: int, for a fresh head with that many logits; by default the checkpoint's head is kept,
             with its class names.
         input_shape: (height, width, channels) in pixels; by default that of `preprocessor_config.json`, or
-            that of `config.json`.
+            that of `config.json`. For another one the positions of ViT and DeiT and EfficientFormer's biases
+            of attention are interpolated.
+        interpolation: str, `"bicubic"`, as the library's `interpolate_pos_encoding`, or `"bilinear"`.
 
     Returns:
         A `keras.Model` from images `(batch, height, width, channels)` to logits. With a
         `preprocessor_config.json` the images are pixels of 0 to 255 in the order red, green, blue, which the
-        model normalizes as that file says; resizing is left to the caller. Without one they are as the class
-        of the checkpoint takes them.
+        model normalizes as that file says; how pictures of other sizes are resized and cut is in its
+        description, which the commands and data sets of this repository follow. Without one they are as the
+        class of the checkpoint takes them.
 
     Raises:
         ValueError: the class of the checkpoint is unknown or has no head, a file is damaged, a tensor is
-            missing, surplus or has the wrong shape.
+            missing, surplus or has the wrong shape, or images are prepared in a way that our models have not.
         OSError: a file is missing or not readable.
 
     Example:
@@ -61,50 +77,45 @@ def from_transformers(folder, *, num_classes=None, input_shape=None):
     ```
     """
     folder = pathlib.Path(folder)
-    config = _read_json(folder / "config.json")
+    config = read_json(folder / "config.json")
     family = _family_of(config)
     config = {**family.DEFAULTS, **config}
-    names, preprocessing = _class_names(config), _preprocessing(folder)
+    names, preprocessing = _class_names(config), _preprocessing(folder, family)
+    grid = grid_of(family, config) if input_shape is not None else None
     if input_shape is None and preprocessing.sides is not None:
         input_shape = (*preprocessing.sides, config["num_channels"])
     build = functools.partial(
-        family.build, config, input_shape, mean=preprocessing.mean, std=preprocessing.std
+        family.build,
+        config,
+        input_shape,
+        mean=preprocessing.mean,
+        std=preprocessing.std,
+        resizing=preprocessing.resizing_for(input_shape),
     )
     known_classes = len(names) if names else config.get("num_labels", 2)
     model = build(num_classes=known_classes, class_names=names)
-    tensors = Tensors(read_state_dict(_weights_in(folder)))
+    tensors = Tensors(read_weights(_weights_in(folder)), grid, interpolation)
     family.load(model, tensors)
     tensors.finish()
     if preprocessing.flips_channels:
         _flip_channels(model)
     if num_classes in (None, known_classes):
         return model
-    return _with_weights_of(model, build(num_classes=num_classes))
+    return with_weights_of(model, build(num_classes=num_classes))
 
 
 # ---- files -----------------------------------------------------------------------------------------
-def _read_json(path):
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {path}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds a {type(content).__name__}; an object with named entries is needed")
-    return content
-
-
 def _weights_in(folder):
     for name in _WEIGHTS:
-        if (folder / name).is_file():
-            return folder / name
+        for file in (folder / name, folder / f"{name}{INDEX_SUFFIX}"):
+            if file.is_file():
+                return file
     raise MissingFileError(f"there is neither {' nor '.join(_WEIGHTS)} in {folder}")
 
 
-def _preprocessing(folder):
+def _preprocessing(folder, family):
     path = folder / "preprocessor_config.json"
-    return preprocessing_of(_read_json(path)) if path.is_file() else Preprocessing()
+    return preprocessing_of(read_json(path), family.PROCESSOR) if path.is_file() else Preprocessing()
 
 
 # ---- config.json -----------------------------------------------------------------------------------
@@ -144,11 +155,3 @@ def _flip_channels(model):
     first = next(layer for layer in model.layers if isinstance(layer, keras.layers.Conv2D))
     kernel, *bias = first.get_weights()
     first.set_weights([kernel[:, :, ::-1], *bias])
-
-
-def _with_weights_of(source, model):
-    """Sets the weights of `model` to those of `source`, those of the heads excepted."""
-    for layer in model.layers:
-        if layer.weights and layer.name not in _HEADS:
-            layer.set_weights(source.get_layer(layer.name).get_weights())
-    return model

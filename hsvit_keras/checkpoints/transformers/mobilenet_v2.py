@@ -8,6 +8,7 @@ from hsvit_keras.models.blocks import rounded_width
 from hsvit_keras.models.mobilenet_v2 import FILTERS, HEAD_FILTERS, STEM_FILTERS
 
 CLASSES = ("MobileNetV2ForImageClassification",)
+PROCESSOR = "MobileNetV2ImageProcessor"
 DEFAULTS = {
     "num_channels": 3,
     "image_size": 224,

@@ -6,6 +6,7 @@ from hsvit_keras.checkpoints.transformers import settings
 from hsvit_keras.models import ResNet
 
 CLASSES = ("ResNetForImageClassification",)
+PROCESSOR = "ConvNextImageProcessor"
 DEFAULTS = {
     "num_channels": 3,
     "embedding_size": 64,

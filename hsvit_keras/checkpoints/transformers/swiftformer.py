@@ -6,6 +6,7 @@ from hsvit_keras.checkpoints.transformers.settings import check_settings, image_
 from hsvit_keras.models import SwiftFormer
 
 CLASSES = ("SwiftFormerForImageClassification",)
+PROCESSOR = "ViTImageProcessor"
 DEFAULTS = {
     "batch_norm_eps": 1e-5,
     "depths": [3, 3, 6, 4],

@@ -12,6 +12,7 @@ from hsvit_keras.models import VisionTransformer
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
 CLASSES = ("ViTForImageClassification", "DeiTForImageClassification", WITH_TEACHER)
+PROCESSOR = "ViTImageProcessor"
 DEFAULTS = {
     "hidden_act": "gelu",
     "hidden_dropout_prob": 0.0,
@@ -53,6 +54,11 @@ def build(config, input_shape, **common):
     )
 
 
+def grid(config):
+    """(height, width) of the map of patches that the checkpoint's positions are for."""
+    return tuple(side // config["patch_size"] for side in image_shape(config, None)[:2])
+
+
 def load(model, tensors):
     """Sets the weights of `model` from the published tensors; some files have a pooler, which is not read."""
     family = "deit" if model.distilled else "vit"
@@ -61,7 +67,13 @@ def load(model, tensors):
     names = ("cls_token", "distillation_token") if model.distilled else ("cls_token",)
     tokens = [tensors.take(f"{embeddings}.{name}", (1, 1, model.hidden_dim))[0] for name in names]
     model.get_layer("class_token").set_weights([np.concatenate(tokens)])
-    read.embedding(model.get_layer("position_embedding"), tensors, f"{embeddings}.position_embeddings")
+    read.positions(
+        model.get_layer("position_embedding"),
+        tensors,
+        f"{embeddings}.position_embeddings",
+        model.get_layer("patch_embedding").output.shape[1:3],
+        leading=len(names),
+    )
     for i in range(model.depth):
         encoder.block(model, tensors, f"block{i}", f"{family}.encoder.layer.{i}")
     read.normalization(model.get_layer("head_norm"), tensors, f"{family}.layernorm")

@@ -8,11 +8,12 @@ import pytest
 
 from export.choosing import models
 from hsvit_keras.tasks import TASKS
+from hsvit_runtime.resizing import Resizing
 
 pytestmark = pytest.mark.once
 
 MODEL = models.Model(
-    "a", pathlib.Path("a.keras"), "0", TASKS["classification"], "digits", (8, 8, 1), ("x", "y"), 2, 10
+    "a", pathlib.Path("a.keras"), "0", TASKS["classification"], "digits", (8, 8, 1), None, ("x", "y"), 2, 10
 )
 
 
@@ -69,6 +70,7 @@ def test_no_runs(tmp_path):
             "a is for classification of digits and b for segmentation of digits",
         ),
         ({"image_shape": (16, 16, 1)}, r"a takes images \(8, 8, 1\) and b \(16, 16, 1\)"),
+        ({"resizing": Resizing(size=12)}, "a and b want pictures resized in different ways"),
     ],
 )
 def test_what_cannot_be_compared(changes, message):

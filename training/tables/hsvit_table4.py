@@ -1,0 +1,35 @@
+"""HSViT, Table 4: ablation study on CIFAR-10 and CIFAR-100.
+
+Without convolutions a colour channel of the image is a token, whose length is all its pixels, as in the
+authors' program.
+"""
+
+from training.tables import hsvit
+from training.tabulating.paper import Row, Table
+
+
+def get_table():
+    return Table(
+        title="HSViT, Table 4",
+        paper=hsvit.PAPER,
+        recipes={data: hsvit.RECIPES[data] for data in ("cifar10", "cifar100")},
+        notes=hsvit.NOTES,
+        image_size=32,
+        rows=(
+            *_ablated("C2A2", (60.43, 32.29), (87.36, 37.92), (90.64, 67.84)),
+            *_ablated("C3A4", (63.52, 35.17), (91.87, 42.83), (93.04, 72.46)),
+            *_ablated("C4A8", (64.73, 37.29), (93.32, 43.51), (94.04, 73.85)),
+        ),
+    )
+
+
+def _ablated(name, attention_alone, convolution_alone, both):
+    model = f"hsvit_{name.lower()}"
+    without_convolution = {"use_convolution": False, "hidden_dim": 32 * 32}
+    for kind, arguments, accuracy in (
+        ("attention alone", without_convolution, attention_alone),
+        ("convolution alone", {"attention_groups": 0}, convolution_alone),
+        ("both", {}, both),
+    ):
+        found = dict(zip(("cifar10", "cifar100"), accuracy, strict=True))
+        yield Row(f"HSViT-{name}: {kind}", model, arguments, found)

@@ -1,0 +1,57 @@
+"""What the tables of hardware-aware scaling have in common.
+
+FLOPs of the paper are multiply-adds. It distils from RegNetY-16GF, which is not in the package.
+"""
+
+from training.configs import deit_imagenet, pit_imagenet
+from training.tabulating.paper import Row, Table
+
+_NOTES = (
+    "without the paper's distillation from RegNetY-16GF",
+    "augmentation is DeiT's as far as Keras has it: see training/configs/deit_imagenet.py",
+)
+_FACTORS = ("d", "h", "e", "r", "I", "p")  # blocks, heads, dim of a head, ratio of the MLP, image, patch
+# Factors, model, FLOPs in 10^9 and top-1 accuracy of what Tables 2 and 13 share.
+SHARED = {
+    "DeiT-Tiny": ("deit_tiny", "1.26", 74.5, (12, 3, 64, 4, 224, 16)),
+    "DeiT-Scaled-Tiny": ("deit_scaled_tiny", "1.22", 76.4, (14, 4, 64, 4, 160, 16)),
+    "DeiT-Small": ("deit_small", "4.62", 81.2, (12, 6, 64, 4, 224, 16)),
+    "DeiT-Scaled-Small": ("deit_scaled_small", "4.79", 81.6, (20, 4, 64, 4, 256, 16)),
+}
+
+
+def table(number, rows, recipe=deit_imagenet.get_config, notes=()):
+    """One of the paper's tables.
+
+    Args:
+        number: int.
+        rows: sequence of `Row`.
+        recipe: `get_config` of the recipe on ImageNet.
+        notes: tuple of str, beside those of all tables.
+    """
+    return Table(
+        title=f"Hardware-aware scaling, Table {number}",
+        paper="An Investigation on Hardware-Aware Vision Transformer Scaling",
+        recipes={"imagenet": recipe},
+        rows=tuple(rows),
+        notes=(*_NOTES, *notes),
+        image_size=224,
+    )
+
+
+def row(name, model, flops, top1, factors):
+    """A row of a model with its factors d, h, e, r, I and p."""
+    others = dict(zip(_FACTORS, factors, strict=True))
+    return Row(
+        name,
+        model,
+        accuracy={"imagenet": top1},
+        multiply_adds=f"{flops} G",
+        others=others,
+        image_size=others["I"],
+    )
+
+
+def pit_table(number, rows):
+    """One of the paper's tables of PiT, which it optimizes by AdamP."""
+    return table(number, rows, pit_imagenet.get_config, ("AdamW in place of AdamP for PiT",))

@@ -1,0 +1,1 @@
+"""The tables of papers, trained again: what is in them, what runs, what came out."""
