@@ -1,8 +1,11 @@
 """What users of torchvision write to read class folders: the pipeline that ours is compared with."""
 
-# The transform that does what an operation of a recipe does: its arguments -> (class's name, its arguments).
+# Operations of a recipe that torchvision has, too: the class there, and what it calls their arguments.
 _COUNTERPARTS = {
-    "RandomFlip": lambda arguments: ("RandomHorizontalFlip", {}),
+    "RandomResizedCrop": ("RandomResizedCrop", {"area": "scale", "aspect": "ratio"}),
+    "RandomFlip": ("RandomHorizontalFlip", {}),
+    "RandAugment": ("RandAugment", {"num_ops": "num_ops", "magnitude": "magnitude"}),
+    "TrivialAugmentWide": ("TrivialAugmentWide", {}),
 }
 
 
@@ -26,10 +29,9 @@ def epochs(folder, values):
 
     torch.set_num_threads(1)  # as each worker process of a `DataLoader` does
     size = tuple(values["image_shape"][:2])
-    changes = [transforms.Resize(min(size)), transforms.CenterCrop(size)]
-    for name, arguments in values["augmentation"]:
-        transform, its_arguments = _COUNTERPARTS[name](arguments)
-        changes.append(getattr(transforms, transform)(**its_arguments))
+    changes = [_transform(transforms, size, *entry) for entry in values["augmentation"]]
+    if not any(isinstance(change, transforms.RandomResizedCrop) for change in changes):
+        changes = [transforms.Resize(min(size)), transforms.CenterCrop(size), *changes]
     changes += [transforms.PILToTensor(), transforms.ConvertImageDtype(torch.float32)]
     images = datasets.ImageFolder(folder, transforms.Compose(changes))
 
@@ -44,3 +46,13 @@ def epochs(folder, values):
         return sum(len(labels) for _, labels in loader)
 
     return read
+
+
+def _transform(transforms, size, name, arguments):
+    """torchvision's counterpart of an operation, with its arguments."""
+    theirs, names = _COUNTERPARTS[name]
+    given = {names[ours]: value for ours, value in arguments.items() if ours in names}
+    if "interpolation" in arguments:
+        given["interpolation"] = transforms.InterpolationMode(arguments["interpolation"])
+    transform = getattr(transforms, theirs)
+    return transform(size, **given) if name == "RandomResizedCrop" else transform(**given)
