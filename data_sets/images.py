@@ -1,14 +1,22 @@
 """From a file or an array to pixels of the size and channels asked for."""
 
-import dataclasses
+import contextlib
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
+from data_sets.crops import CENTRE
 from hsvit_runtime.errors import FileError, InputError
 
 _MODES = {1: "L", 3: "RGB"}
+
+# Orientations of EXIF from this one on exchange width and height.
+_TURNED = 5
+
+# A JPEG may be decoded smaller, as long as the part that is used stays this many times larger than needed.
+_SPARE = 2
 
 
 class ImageFiles(Sequence):
@@ -34,8 +42,8 @@ class ImageFiles(Sequence):
         return ImageFiles([self.paths[position] for position in positions])
 
 
-def resized(images, index, image_shape, resizing=None):
-    """One image at a given size, bilinear with antialiasing where nothing else is asked for.
+def resized(images, index, image_shape, crop=CENTRE, rng=None):
+    """One image at a given size, with antialiasing.
 
     An image file keeps its aspect: its shorter side is fitted and the centre cropped. An image of an
     array is stretched: all of a set have one shape, and what they show fills them.
@@ -45,7 +53,8 @@ def resized(images, index, image_shape, resizing=None):
         index: which of them.
         image_shape: (height, width, channels). Colour becomes grey for 1 channel, grey becomes colour
             for 3.
-        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for, in place of both.
+        crop: a crop of `data_sets.crops`, bilinear and of the whole image by default.
+        rng: `numpy.random.Generator` of a random crop.
 
     Returns:
         uint8 array of shape `image_shape`.
@@ -54,52 +63,31 @@ def resized(images, index, image_shape, resizing=None):
         OSError: the file cannot be read as an image.
     """
     height, width, channels = image_shape
-    is_file = isinstance(images, ImageFiles)
-    if is_file:
-        least = resizing.resized_sides(height, width) if resizing else (height, width)
-        is_cut_alone = resizing is not None and resizing.size is None
-        image = _decode(images.paths[index], least_side=None if is_cut_alone else 2 * max(least))
+    target = width, height
+    if isinstance(images, ImageFiles):
+        image, box = _decode_part(images.paths[index], crop, target, rng)
     else:
         pixels = images[index]
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
-    image = _fitted(image, (width, height), is_file, resizing, Image.Resampling.BILINEAR)
-    return _pixels(image.convert(_MODES[channels]))
+        box = crop.box(image.size, target, keeps_aspect=False, rng=rng)
+    return _pixels(crop.pixels(image, box, target).convert(_MODES[channels]))
 
 
-def resized_mask(mask, size, keeps_aspect, resizing=None):
+def resized_mask(mask, size, keeps_aspect, crop=CENTRE):
     """A mask at a given size, each pixel of which is its nearest neighbour's.
 
     Args:
         mask: int array (H, W).
         size: (height, width).
         keeps_aspect: bool, whether its image keeps its aspect, see `resized`.
-        resizing: that of its image.
+        crop: the crop of its image, which is not random.
 
     Returns:
         int32 array (height, width).
     """
-    image = Image.fromarray(mask.astype(np.int32))
-    if resizing is not None:
-        resizing = dataclasses.replace(resizing, filter="nearest")
-    return np.asarray(_fitted(image, size[::-1], keeps_aspect, resizing, Image.Resampling.NEAREST))
-
-
-def _fitted(image, size, keeps_aspect, resizing, resample):
-    """A Pillow image at a size (width, height): as `resizing` says, or by a filter of Pillow."""
-    if resizing is not None:
-        return _as_asked(image, size, resizing)
-    if keeps_aspect:
-        return ImageOps.fit(image, size, resample)
-    return image.resize(size, resample)
-
-
-def _as_asked(image, size, resizing):
-    """The centre of the resized image; cutting beyond an edge gives black."""
-    height, width = resizing.resized_sides(image.height, image.width)
-    if (width, height) != image.size:
-        image = image.resize((width, height), Image.Resampling[resizing.filter.upper()])
-    left, top = (width - size[0]) // 2, (height - size[1]) // 2
-    return image.crop((left, top, left + size[0], top + size[1]))
+    image, target = Image.fromarray(mask.astype(np.int32)), size[::-1]
+    box = crop.box(image.size, target, keeps_aspect)
+    return np.asarray(crop.pixels(image, box, target, Image.Resampling.NEAREST))
 
 
 def check_image_shape(image_shape):
@@ -121,17 +109,33 @@ def _pixels(image):
     return pixels[..., np.newaxis] if pixels.ndim == 2 else pixels
 
 
-def _decode(path, least_side=None):
-    """The image in a file, upright, in mode L or RGB.
+def _decode(path):
+    """The image in a file, upright, in mode L or RGB."""
+    with _naming(path), Image.open(path) as image:
+        return _plain(ImageOps.exif_transpose(image))
 
-    A large JPEG can be decoded at a half, a quarter or an eighth of its size, which is much faster:
-    `least_side` says how small its shorter side may become.
+
+def _decode_part(path, crop, target, rng):
+    """The image in a file as `_decode` gives it, perhaps smaller; and the box of a crop in it.
+
+    A large JPEG can be decoded at a half, a quarter or an eighth of its size, which is much faster.
     """
+    with _naming(path), Image.open(path) as image:
+        is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
+        size = image.size[::-1] if is_turned else image.size
+        box = crop.box(size, target, rng=rng)
+        least = _SPARE * max(target[0] / (box[2] - box[0]), target[1] / (box[3] - box[1]))
+        image.draft(None, tuple(math.ceil(least * side) for side in image.size))
+        image = _plain(ImageOps.exif_transpose(image))
+    scales = [now / was for now, was in zip(image.size, size, strict=True)]
+    return image, tuple(place * scale for place, scale in zip(box, 2 * scales, strict=True))
+
+
+@contextlib.contextmanager
+def _naming(path):
+    """Raises an error that names the file, whatever its decoder raises."""
     try:
-        with Image.open(path) as image:
-            if least_side:
-                image.draft(None, (least_side, least_side))
-            return _plain(ImageOps.exif_transpose(image))
+        yield
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise FileError(f"cannot read the image {path}: {error}") from error
 

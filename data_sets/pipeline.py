@@ -8,7 +8,9 @@ import functools
 
 import numpy as np
 
+from data_sets.crops import CENTRE
 from data_sets.images import ImageFiles, check_image_shape, resized, resized_mask
+from data_sets.orders import check_views, shuffled
 from data_sets.sampling import spread_over_classes
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.pixels import in_range
@@ -29,10 +31,11 @@ def batches(
     batch_size,
     image_shape,
     input_range=PIXELS,
-    resizing=None,
     shuffle=False,
     seed=0,
     augment=None,
+    crop=CENTRE,
+    views=1,
     epochs=1,
     start_batch=0,
     drop_remainder=False,
@@ -48,13 +51,15 @@ def batches(
         batch_size: images in a batch; the last batch of an epoch may be smaller.
         image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them.
         input_range: (low, high), the values that black and white pixels get.
-        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for, see `data_sets.images.resized`.
         shuffle: whether to draw each epoch in an order of its own.
         seed: int, decides the orders and the augmentation.
         augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
             (batch, H, W, C) and int32 (batch,) or (batch, H, W), and a `numpy.random.Generator` of its own.
             It may return floats from 0 to 255, and labels of any shape.
-        epochs: how many times to go through the set.
+        crop: what part of an image is used, a crop of `data_sets.crops`.
+        views: int, how often an image comes in a shuffled epoch, in different batches; as an epoch has as
+            many images as the set, those of 3 views are a third of the set.
+        epochs: how many epochs.
         start_batch: the first batch to make, counted from the first of the first epoch.
         drop_remainder: whether to leave out an epoch's smaller last batch.
         num_workers: threads that make batches ahead of time; 0 makes them when they are asked for.
@@ -68,25 +73,30 @@ def batches(
     import grain  # imports JAX where it is installed, which takes seconds
 
     steps = steps_per_epoch(dataset, batch_size, drop_remainder)
-    _check_at_least(1, epochs=epochs)
+    _check_at_least(1, epochs=epochs, views=views)
     _check_at_least(0, seed=seed, start_batch=start_batch, num_workers=num_workers)
     if start_batch > epochs * steps:
         raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
     image_shape = check_image_shape(image_shape)
-    images = _ResizedImages(dataset, image_shape, resizing)
+    if crop.is_random and dataset.labels.ndim > 1:
+        raise InputError(f"{dataset.name} has masks, which are not cropped at random with their images")
+    if views > 1:
+        check_views(len(dataset), views, batch_size)
+    images = _ResizedImages(dataset, image_shape, crop)
 
     @functools.lru_cache(maxsize=2)
     def epoch_order(epoch):
         if not shuffle:
             return np.arange(len(dataset))
-        return np.random.default_rng((seed, _ORDER, epoch)).permutation(len(dataset))
+        return shuffled(len(dataset), views, np.random.default_rng((seed, _ORDER, epoch)))
 
     def make(k):
         epoch, step = divmod(k, steps)
         chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
-        pixels, labels = images[chosen], _resized_labels(dataset, chosen, image_shape, resizing)
+        rng = np.random.default_rng((seed, _AUGMENTATION, k))
+        pixels, labels = images.get(chosen, rng), _resized_labels(dataset, chosen, image_shape, crop)
         if augment is not None:
-            pixels, labels = augment(pixels, labels, np.random.default_rng((seed, _AUGMENTATION, k)))
+            pixels, labels = augment(pixels, labels, rng)
         return in_range(pixels, input_range), labels
 
     # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
@@ -110,7 +120,7 @@ def steps_per_epoch(dataset, batch_size, drop_remainder=False):
     return whole + bool(rest and not drop_remainder)
 
 
-def sample_images(dataset, count, *, image_shape, input_range=PIXELS, resizing=None, seed=0):
+def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0, crop=CENTRE):
     """Takes some images, spread evenly over the classes, as `batches` would prepare them.
 
     Args:
@@ -118,8 +128,8 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, resizing=N
         count: how many images.
         image_shape: (H, W, C) of the images.
         input_range: (low, high), the values that black and white pixels get.
-        resizing: `hsvit_runtime.resizing.Resizing` that a model asks for.
         seed: int, decides which images.
+        crop: what part of an image is used, a `data_sets.crops.CentreCrop`.
 
     Returns:
         (images float32 (count, H, W, C), labels int32 (count, ...)).
@@ -129,8 +139,8 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, resizing=N
     """
     image_shape = check_image_shape(image_shape)
     chosen = spread_over_classes(dataset.labels, count, seed)
-    pixels = _resize_all(dataset.images, chosen, image_shape, resizing)
-    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, resizing)
+    pixels = _resize_all(dataset.images, chosen, image_shape, crop)
+    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, crop)
 
 
 def sample_batches(dataset, count, *, batch_size=64, **preparation):
@@ -140,7 +150,7 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
         dataset: an `ImageDataset`.
         count: how many images.
         batch_size: how many of them a batch has at most.
-        **preparation: `image_shape`, `input_range`, `resizing` and `seed` of `sample_images`.
+        **preparation: `image_shape`, `input_range`, `seed` and `crop` of `sample_images`.
 
     Returns:
         list of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
@@ -154,41 +164,53 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
 
 
 class _ResizedImages:
-    """The images of a set at one size, by arrays of positions; kept if all of them fit into memory."""
+    """The images of a set at one size, by arrays of positions; kept if all of them fit into memory.
 
-    def __init__(self, dataset, image_shape, resizing):
-        self._images = dataset.images
-        self._wanted = image_shape, resizing
+    What is cropped at random is not kept: it is another part each time.
+    """
+
+    def __init__(self, dataset, image_shape, crop):
+        self._images, self._image_shape, self._crop = dataset.images, image_shape, crop
         self._kept = None
-        is_as_wanted = isinstance(self._images, np.ndarray) and self._images.shape[1:] == image_shape
-        if is_as_wanted and resizing is None:
+        if crop.is_random:
+            return
+        if self._are_as_wanted():
             self._kept, self._is_kept = self._images, np.ones(len(dataset), bool)
         elif len(dataset) * np.prod(image_shape, dtype=np.int64) <= _CACHE_BYTES:
             # Memory that is not written to yet takes no room.
             self._kept = np.empty((len(dataset), *image_shape), np.uint8)
             self._is_kept = np.zeros(len(dataset), bool)
 
-    def __getitem__(self, chosen):
+    def get(self, chosen, rng):
+        """The images at some positions; `rng` is a random crop's."""
         if self._kept is None:
-            return _resize_all(self._images, chosen, *self._wanted)
+            return _resize_all(self._images, chosen, self._image_shape, self._crop, rng)
         new = chosen[~self._is_kept[chosen]]
         if len(new):
-            self._kept[new] = _resize_all(self._images, new, *self._wanted)
+            self._kept[new] = _resize_all(self._images, new, self._image_shape, self._crop)
             self._is_kept[new] = True
         return self._kept[chosen]
 
+    def _are_as_wanted(self):
+        size = self._image_shape[1::-1]
+        return (
+            isinstance(self._images, np.ndarray)
+            and self._images.shape[1:] == self._image_shape
+            and self._crop.box(size, size) == (0, 0, *size)
+        )
 
-def _resize_all(images, chosen, image_shape, resizing):
-    return np.stack([resized(images, index, image_shape, resizing) for index in chosen])
+
+def _resize_all(images, chosen, image_shape, crop, rng=None):
+    return np.stack([resized(images, index, image_shape, crop, rng) for index in chosen])
 
 
-def _resized_labels(dataset, chosen, image_shape, resizing):
+def _resized_labels(dataset, chosen, image_shape, crop):
     """The labels at some positions, masks at the size of their images."""
     labels, size = dataset.labels[chosen], image_shape[:2]
-    if labels.ndim == 1 or (labels.shape[1:] == size and resizing is None):
+    if labels.ndim == 1:
         return labels
     keeps_aspect = isinstance(dataset.images, ImageFiles)
-    return np.stack([resized_mask(mask, size, keeps_aspect, resizing) for mask in labels])
+    return np.stack([resized_mask(mask, size, keeps_aspect, crop) for mask in labels])
 
 
 def _check_at_least(least, **arguments):

@@ -14,5 +14,7 @@ def in_range(pixels, input_range):
         float32 array of the same shape, bit for bit the same as in the Android app.
     """
     low, high = input_range
+    if (low, high) == (0, 255):
+        return np.array(pixels, "float32")
     step = np.float32((high - low) / 255)
     return np.float32(low) + np.asarray(pixels, "float32") * step

@@ -53,13 +53,14 @@ def main(_):
 def _batches(model, data, split, samples, input_range):
     """(batches of a part, the name of its task)."""
     from data_sets import load_dataset, sample_batches
+    from data_sets.crops import crop_of
     from hsvit_keras.layers.model_description import description_of
 
     dataset = load_dataset(data, split, FLAGS.data_dir)
     preparation = {
         "image_shape": model.input_shape[1:],
         "input_range": input_range,
-        "resizing": description_of(model).resizing,
+        "crop": crop_of(description_of(model).resizing),
     }
     return sample_batches(dataset, samples, **preparation), dataset.task
 

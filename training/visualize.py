@@ -31,6 +31,7 @@ def main(_):
     import numpy as np
 
     from data_sets import load_dataset, sample_images
+    from data_sets.crops import crop_of
     from hsvit_keras.layers.model_description import description_of
     from hsvit_keras.model_files import load_model
     from hsvit_runtime.files import write_json
@@ -47,7 +48,7 @@ def main(_):
     sample = {
         "count": FLAGS.count,
         "image_shape": model.input_shape[1:],
-        "resizing": description.resizing,
+        "crop": crop_of(description.resizing),
         "seed": FLAGS.seed,
     }
     pictures, labels = sample_images(dataset, **sample)

@@ -13,6 +13,7 @@ import numpy as np
 
 from command_line import commands, model_data
 from data_sets import load_dataset, sample_images
+from data_sets.crops import crop_of
 from hsvit_keras.artifacts import open_model
 from hsvit_keras.artifacts.comparison import compare_outputs
 from hsvit_keras.artifacts.model_outputs import gives_probabilities
@@ -92,7 +93,7 @@ def run(
     ranges = [_range_of(name, model, input_range) for name, model in zip(names, models, strict=True)]
     count = min(samples or len(dataset), len(dataset))
     shape = _image_shape(models, dataset)
-    pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
+    pixels, labels = sample_images(dataset, count, image_shape=shape, crop=crop_of(description.resizing))
     other_load = device.OtherLoad()
     timings = timing.time_interleaved(
         [

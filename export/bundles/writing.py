@@ -17,6 +17,7 @@ import numpy as np
 
 from command_line import model_data
 from data_sets import load_dataset, sample_images
+from data_sets.crops import crop_of
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabilities, loss_of
 from hsvit_keras.artifacts.writing import (
@@ -233,7 +234,9 @@ class _Images:
         self.count = request.images
         count = min(max(request.images, _METRIC_SAMPLES), len(dataset))
         shape = model.inputs[0].shape[1:]
-        self.pixels, labels = sample_images(dataset, count, image_shape=shape, resizing=description.resizing)
+        self.pixels, labels = sample_images(
+            dataset, count, image_shape=shape, crop=crop_of(description.resizing)
+        )
         fit = dataset.labels_fit(description.class_names, model.outputs[0].shape[-1])
         self.labels = labels if fit else None
         self.class_names = description.class_names or (dataset.class_names if fit else ())

@@ -8,6 +8,7 @@ from absl import flags
 
 from command_line import model_data
 from data_sets import load_dataset, sample_images
+from data_sets.crops import crop_of
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
@@ -189,7 +190,7 @@ def _inputs(dataset, model, count):
         min(count, len(dataset)),
         image_shape=shape,
         input_range=model_data.input_range_of(description, FLAGS.input_range),
-        resizing=description.resizing,
+        crop=crop_of(description.resizing),
     )
 
 

@@ -5,6 +5,7 @@
 - batch normalization and the normalization of pixels are folded;
 - what is read of the first tokens alone is computed for the first tokens alone;
 - a Dense layer for each group becomes one grouped 1 x 1 convolution;
+- group normalization adds no axis for its groups;
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
 - pooling whose stride is larger than its window, which XNNPACK refuses, reads a map that lacks
   the pixels it would skip;
@@ -16,6 +17,7 @@ import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
+from hsvit_keras.artifacts.group_normalization import FlatGroupNormalization
 from hsvit_keras.compression import einsum
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
 from hsvit_keras.compression.graph import Graph, check_float
@@ -73,6 +75,8 @@ def _to_inference_layers(model, batch_size):
             config, weights = {**config, **off}, weights[:1]
         if _is_group_dense(layer):
             return GroupedProjection.convert(config, weights)
+        if isinstance(layer, layers.GroupNormalization) and (flat := FlatGroupNormalization.convert(layer)):
+            return flat
         if isinstance(layer, layers.UpSampling2D) and layer.interpolation == "nearest":
             return NearestUpsampling(layer.size, name=layer.name)
         if isinstance(layer, layers.MaxPooling2D) and _skips_pixels(layer):

@@ -22,6 +22,7 @@ from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.quick_gelu import quick_gelu
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
+from hsvit_keras.layers.separable_attention import SeparableAttention
 from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.shift import Shift
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
@@ -50,6 +51,7 @@ __all__ = [
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
+    "SeparableAttention",
     "SequencePooling",
     "Shift",
     "SoftmaxAttention",

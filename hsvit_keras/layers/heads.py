@@ -1,4 +1,4 @@
-"""How attention splits tokens into heads, and joins them again."""
+"""How attention splits tokens into heads and joins them again, and its softmax."""
 
 from keras import ops
 
@@ -32,3 +32,8 @@ def check_heads(num_heads, dim):
             f"num_heads has to divide the dim of query, key and value; "
             f"received num_heads={num_heads}, dim={dim}"
         )
+
+
+def softmax(scores):
+    """Softmax over the last axis; Keras' own warns where that has one entry, whose softmax is 1."""
+    return scores * 0 + 1 if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from hsvit_keras.layers.heads import check_heads, join_heads, split_heads, transposed
+from hsvit_keras.layers.heads import check_heads, join_heads, softmax, split_heads, transposed
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
@@ -47,7 +47,7 @@ class SoftmaxAttention(keras.layers.Layer):
 
     def attention_weights(self, query, key):
         """Attention weights `(batch, groups * num_heads, queries, tokens)`; rows sum to 1."""
-        return _softmax(self.scores(query, key))
+        return softmax(self.scores(query, key))
 
     def scores(self, query, key):
         """What softmax is taken of, `(batch, groups * num_heads, queries, tokens)`."""
@@ -70,8 +70,3 @@ class SoftmaxAttention(keras.layers.Layer):
             "dropout_rate": self.dropout_rate,
             "scale": self.scale,
         }
-
-
-def _softmax(scores):
-    """Softmax over the last axis; Keras' own warns where that has one entry, whose softmax is 1."""
-    return scores * 0 + 1 if scores.shape[-1] == 1 else ops.softmax(scores)

@@ -14,6 +14,7 @@ from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.mobilenet_v2 import MobileNetV2
 from hsvit_keras.models.mobilevit import MobileViT
+from hsvit_keras.models.mobilevit_v2 import MobileViTV2
 from hsvit_keras.models.pit import PoolingTransformer
 from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
@@ -36,6 +37,7 @@ __all__ = [
     "MLPMixer",
     "MobileNetV2",
     "MobileViT",
+    "MobileViTV2",
     "PoolingTransformer",
     "PoolingXFormer",
     "ResNet",

@@ -14,11 +14,9 @@ from keras import layers
 from hsvit_keras.layers import FoldPatches, UnfoldPatches
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_model import ImageModel, constructor_arguments
+from hsvit_keras.models.mobilevit_stages import PATCH_SIZE, check_stages, convolution, stages
 from hsvit_keras.models.registry import register_model
-from hsvit_runtime.errors import InputError
 
-PATCH_SIZE = 2
-EPSILON = 1e-5  # of batch normalization
 # Filters of the stem, of each stage and of the last convolution; dim of each transformer: Table 4.
 VARIANTS = {
     "mobilevit_xs": ((16, 32, 48, 64, 80, 96), 384, (96, 120, 144)),
@@ -94,58 +92,35 @@ class MobileViT(ImageModel):
         arguments = constructor_arguments(locals())
         _check_arguments(arguments)
         norm = blocks.layer_norm(layer_norm_epsilon)
-        without_transformer = len(depths) - len(hidden_dims)
 
-        def transform(maps, stage):
-            """The transformer of a stage, from maps to maps of other width."""
-            name, dim = f"stage{stage}", hidden_dims[stage - without_transformer]
+        def transform(maps, dim, mlp_dim, depth, name):
+            """The transformer of a stage, on maps of `dim` channels."""
             grid = maps.shape[1:3]
             even = tuple(side + side % PATCH_SIZE for side in grid)
-            maps = _resized(maps, even, f"{name}_enlarge")
-            tokens = UnfoldPatches(PATCH_SIZE, name=f"{name}_unfold")(maps)
+            tokens = UnfoldPatches(PATCH_SIZE, name=f"{name}_unfold")(_resized(maps, even, f"{name}_enlarge"))
             mixer = blocks.attention("softmax", num_heads, blocks.dense(dim, qkv_bias), blocks.dense(dim))
-            for i in range(depths[stage]):
+            for i in range(depth):
                 tokens = blocks.transformer_block(
-                    tokens, norm, mixer, mlp_dims[stage - without_transformer], dropout_rate,
-                    f"{name}_block{i}", activation="silu",
-                )  # fmt: skip
+                    tokens, norm, mixer, mlp_dim, dropout_rate, f"{name}_block{i}", activation="silu"
+                )
             maps = FoldPatches(even, PATCH_SIZE, name=f"{name}_fold")(norm(f"{name}_norm")(tokens))
             return _resized(maps, grid, f"{name}_reduce")
 
+        def block(maps, dim, mlp_dim, depth, name):
+            width = maps.shape[-1]
+            local = convolution(maps, width, 3, 1, f"{name}_local_conv")
+            local = blocks.convolution(local, dim, 1, 1, False, f"{name}_input_conv")
+            seen = transform(local, dim, mlp_dim, depth, name)
+            seen = convolution(seen, width, 1, 1, f"{name}_output_conv")
+            both = layers.Concatenate(name=f"{name}_join")([maps, seen])
+            return convolution(both, width, 3, 1, f"{name}_fusion_conv")
+
         def build_features(image):
-            maps = _convolution(image, filters[0], 3, 2, "stem_conv")
-            features = {}
-            for i, depth in enumerate(depths):
-                has_transformer = i >= without_transformer
-                for j in range(1 if has_transformer else depth):
-                    stride = 2 if i and not j else 1
-                    maps = _inverted_residual(
-                        maps, filters[i + 1], stride, expand_ratios[i], f"stage{i}_residual{j}"
-                    )
-                if has_transformer:
-                    dim = hidden_dims[i - without_transformer]
-                    local = _convolution(maps, filters[i + 1], 3, 1, f"stage{i}_local_conv")
-                    local = blocks.convolution(local, dim, 1, 1, False, f"stage{i}_input_conv")
-                    seen = _convolution(transform(local, i), filters[i + 1], 1, 1, f"stage{i}_output_conv")
-                    both = layers.Concatenate(name=f"stage{i}_join")([maps, seen])
-                    maps = _convolution(both, filters[i + 1], 3, 1, f"stage{i}_fusion_conv")
-                features[f"stage{i}"] = maps
-            maps = _convolution(maps, last_filters, 1, 1, "last_conv")
+            features = stages(image, filters, depths, expand_ratios, hidden_dims, mlp_dims, block)
+            maps = convolution(features[f"stage{len(depths) - 1}"], last_filters, 1, 1, "last_conv")
             return {**features, "pooled": layers.GlobalAveragePooling2D(name="mean_map")(maps)}
 
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
-
-
-def _convolution(maps, filters, kernel_size, stride, name):
-    maps = blocks.convolution(maps, filters, kernel_size, stride, False, name)
-    return blocks.normalized(maps, name, "silu")
-
-
-def _inverted_residual(maps, filters, stride, expand_ratio, name):
-    """A narrow map to many channels, a depthwise convolution, and back: MobileNetV2 with SiLU."""
-    hidden_dim = blocks.rounded_width(round(maps.shape[-1] * expand_ratio))
-    inner = blocks.inverted_residual(maps, filters, hidden_dim, 3, stride, EPSILON, "silu", name)
-    return layers.Add(name=f"{name}_add")([maps, inner]) if inner.shape == maps.shape else inner
 
 
 def _resized(maps, grid, name):
@@ -155,17 +130,8 @@ def _resized(maps, grid, name):
 def _check_arguments(arguments):
     blocks.check_image_shape(arguments["input_shape"])
     blocks.check_positive(arguments, "num_classes", "last_filters", "num_heads")
-    blocks.check_stages(arguments, "hidden_dims", "mlp_dims")
-    blocks.check_stages(arguments, "depths")
-    blocks.check_stages(arguments, "filters")
-    blocks.check_numbers("expand_ratios", arguments["expand_ratios"], len(arguments["depths"]))
-    filters, depths, dims = (arguments[name] for name in ("filters", "depths", "hidden_dims"))
-    if len(filters) != len(depths) + 1 or len(dims) > len(depths):
-        raise InputError(
-            "filters needs a number for the stem and one for each stage, hidden_dims at most one for each "
-            f"stage; received filters={filters}, depths={depths}, hidden_dims={dims}"
-        )
-    for dim in dims:
+    check_stages(arguments)
+    for dim in arguments["hidden_dims"]:
         blocks.check_divides("num_heads", arguments["num_heads"], "each number of hidden_dims", dim)
     blocks.check_rate("dropout_rate", arguments["dropout_rate"])
 

@@ -60,7 +60,7 @@ class Task:
         """What augmentation changes together: a dict as Keras' image layers take it.
 
         Args:
-            images: float array (batch, height, width, channels).
+            images: array (batch, height, width, channels).
             labels: array of a data set's labels (batch, ...).
             num_classes: int.
         """

@@ -153,6 +153,7 @@ def floating_layers():
     return {
         "elu": layers.ELU(),
         "gelu": layers.Activation("gelu"),
+        "group_normalization": layers.GroupNormalization(2),
         "hard_swish": layers.Activation("hard_silu"),
         "layer_normalization": layers.LayerNormalization(),
         "maximum": beside(lambda x, y: layers.Maximum()([x, y])),
@@ -183,7 +184,6 @@ def test_floating_forms(form, floating_forms):
 
 def opaque_layers():
     return {
-        "group_normalization": layers.GroupNormalization(2),
         "gru": lambda maps: layers.Reshape((4, 4, 3))(
             layers.GRU(48, unroll=True)(layers.Reshape((8, 32))(maps))
         ),

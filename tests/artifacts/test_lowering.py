@@ -284,6 +284,28 @@ def test_multiply_adds_that_are_saved(class_tokens):
     assert found["total_macs"] == embedding + block(tokens) + block(class_tokens) + heads
 
 
+NORMALIZATIONS = {
+    "one group": (layers.GroupNormalization(1, epsilon=0.1), (3, 4, 6), True),
+    "some groups": (layers.GroupNormalization(3), (3, 4, 6), True),
+    "tokens": (layers.GroupNormalization(2, center=False), (5, 6), True),
+    "features alone": (layers.GroupNormalization(2, scale=False), (6,), True),
+    "channels first": (layers.GroupNormalization(3, axis=1), (6, 4), False),
+}
+
+
+@pytest.mark.parametrize("batch_size", [2, None])
+@pytest.mark.parametrize("name", NORMALIZATIONS)
+def test_group_normalization_without_another_axis(name, batch_size):
+    layer, shape, is_flat = NORMALIZATIONS[name]
+    model = with_other_weights(keras.Sequential([keras.Input(shape), layer]))
+    inputs = 3 + images(model, 2)
+    lowered = lowering.lower(model, batch_size)
+    np.testing.assert_allclose(outputs(lowered, inputs), outputs(model, inputs), atol=1e-5)
+    flat = type(lowered.layers[-1])
+    assert (flat is not layers.GroupNormalization) == is_flat
+    assert flat.from_config(lowered.layers[-1].get_config()).get_config() == lowered.layers[-1].get_config()
+
+
 def test_models_in_lowered_form_can_be_saved(tmp_path):
     lowered = lowering.lower(trained("hsvit_tiny", pool_strides=(4, 2)))
     lowered.save(tmp_path / "lowered.keras")

@@ -7,7 +7,14 @@ import pytest
 
 import hsvit_keras
 from hsvit_keras.checkpoints.tensors import Tensors
-from hsvit_keras.checkpoints.transformers import cvt, efficientformer, mobilevit, swiftformer, vit
+from hsvit_keras.checkpoints.transformers import (
+    cvt,
+    efficientformer,
+    mobilevit,
+    mobilevit_v2,
+    swiftformer,
+    vit,
+)
 from tests import reference
 from tests.checkpoints.test_equality import (
     Normalized,
@@ -38,6 +45,11 @@ def of_vit(family):
     }
 
 
+def channels_first_of_pixels(tokens):
+    """Tokens `(batch, patches, pixels, dim)` to `(batch, dim, pixels, patches)`."""
+    return tokens.transpose(0, 3, 2, 1)
+
+
 MOBILEVIT = {
     "conv_stem": ("stem_conv_silu", channels_first),
     "encoder.layer.0": ("stage0_residual0_project_norm", channels_first),
@@ -51,6 +63,16 @@ MOBILEVIT = {
     "encoder.layer.3": ("stage3_fusion_conv_silu", channels_first),
     "encoder.layer.4": ("stage4_fusion_conv_silu", channels_first),
     "conv_1x1_exp": ("last_conv_silu", channels_first),
+}
+MOBILEVIT_V2 = {
+    "conv_stem": ("stem_conv_silu", channels_first),
+    "encoder.layer.0": ("stage0_residual0_add", channels_first),
+    "encoder.layer.1": ("stage1_residual1_add", channels_first),
+    "encoder.layer.2.conv_1x1": ("stage2_input_conv", channels_first),
+    "encoder.layer.2.transformer": ("stage2_block0_mlp_add", channels_first_of_pixels),
+    "encoder.layer.2": ("stage2_output_conv_norm", channels_first),
+    "encoder.layer.3": ("stage3_output_conv_norm", channels_first),
+    "encoder.layer.4": ("stage4_output_conv_norm", channels_first),
 }
 SWIFTFORMER = {
     "patch_embed": ("stem_conv1_relu", channels_first),
@@ -106,6 +128,7 @@ FAMILIES = {
     "hf_deit": (vit, of_vit("deit")),
     "hf_deit_teacher": (vit, of_vit("deit")),
     "hf_mobilevit": (mobilevit, inside("mobilevit", MOBILEVIT)),
+    "hf_mobilevitv2": (mobilevit_v2, inside("mobilevitv2", MOBILEVIT_V2)),
     "hf_swiftformer": (
         swiftformer,
         {**inside("swiftformer", SWIFTFORMER), "norm": ("head_norm", channels_first)},

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from data_sets.crops import CropOfModel
 from data_sets.images import ImageFiles, check_image_shape, resized
 from hsvit_runtime.resizing import Resizing
 from tests.data_sets.making import write_image
@@ -186,14 +187,14 @@ def test_large_jpeg_decoded_small_looks_the_same(tmp_path):
 def test_a_model_may_ask_for_a_margin_that_is_cut_off():
     """Its shorter side at 6 pixels, then the centre of 4 x 4."""
     images = np.arange(6 * 9, dtype=np.uint8).reshape(1, 6, 9, 1)
-    result = resized(images, 0, (4, 4, 1), Resizing("bicubic", 6))
+    result = resized(images, 0, (4, 4, 1), CropOfModel(Resizing("bicubic", 6)))
     np.testing.assert_array_equal(result, images[0, 1:5, 2:6])
 
 
 def test_black_around_a_picture_that_is_smaller_than_asked_for(tmp_path):
     pixels = np.full((2, 3, 3), 9, np.uint8)
     path = write_image(tmp_path / "small.png", pixels)
-    result = resized(ImageFiles([path]), 0, (4, 4, 3), Resizing())
+    result = resized(ImageFiles([path]), 0, (4, 4, 3), CropOfModel(Resizing()))
     expected = np.zeros((4, 4, 3), np.uint8)
     expected[1:3, 1:4] = 9
     np.testing.assert_array_equal(result, expected)
@@ -201,7 +202,7 @@ def test_black_around_a_picture_that_is_smaller_than_asked_for(tmp_path):
 
 def test_a_jpeg_that_is_cut_alone_is_decoded_whole(tmp_path):
     path = write_image(tmp_path / "photo.jpg", stripes(RED, GREEN, BLUE, width=80, height=240), quality=95)
-    result = resized(ImageFiles([path]), 0, (16, 16, 3), Resizing())
+    result = resized(ImageFiles([path]), 0, (16, 16, 3), CropOfModel(Resizing()))
     assert abs(result.astype(int) - GREEN).max() <= 3
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from data_sets import ImageDataset, batches, load_dataset, pipeline, sample_images, steps_per_epoch
+from data_sets.crops import CropOfModel
 from data_sets.images import ImageFiles
 from hsvit_runtime.resizing import Resizing
 from tests.data_sets.making import write_image
@@ -116,13 +117,13 @@ def test_masks_of_photos_are_cropped_as_their_photos(tmp_path):
 
 def test_images_and_masks_are_resized_as_a_model_asks_for():
     """Twice the size, and the centre of it, which has the size of the set's own images."""
-    resizing = Resizing("nearest", 8)
-    images, labels = next(iter(batches(masks(), batch_size=3, image_shape=SHAPE, resizing=resizing)))
+    crop = CropOfModel(Resizing("nearest", 8))
+    images, labels = next(iter(batches(masks(), batch_size=3, image_shape=SHAPE, crop=crop)))
     centre = np.s_[:, 2:6, 2:6]
     np.testing.assert_array_equal(labels, masks(3).labels.repeat(2, axis=1).repeat(2, axis=2)[centre])
     np.testing.assert_array_equal(images, masks(3).images)
     dataset = load_dataset("digits", "test")
-    sample = {"image_shape": (8, 8, 1), "resizing": Resizing("nearest", 16)}
+    sample = {"image_shape": (8, 8, 1), "crop": CropOfModel(Resizing("nearest", 16))}
     images, _ = next(iter(batches(dataset, batch_size=2, **sample)))
     large = dataset.images[:2].repeat(2, axis=1).repeat(2, axis=2)
     np.testing.assert_array_equal(images, large[:, 4:12, 4:12])

@@ -34,6 +34,8 @@ LAYERS = {
     "additive_attention": (layers.AdditiveAttention(), [TOKENS, TOKENS[::-1].copy()]),
     "additive_attention_of_maps": (layers.AdditiveAttention(weighted=False), [MAPS, 2 * MAPS]),
     "grid_attention": (layers.GridAttention(4, (1, 5), 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
+    "separable_attention": (layers.SeparableAttention(), [TOKENS[..., :1], TOKENS, 2 * TOKENS]),
+    "separable_attention_of_groups": (layers.SeparableAttention(), [GROUPED[..., :1], GROUPED, -GROUPED]),
     "layer_scale": (layers.LayerScale(0.5), [MAPS]),
     "fold_patches": (layers.FoldPatches((6, 4), 2), [PIXELS]),
     "nearest_upsampling": (layers.NearestUpsampling(3), [MAPS]),
@@ -296,6 +298,22 @@ def test_attention_dropout_is_for_training_alone():
 def test_heads_have_to_divide_the_dim():
     with pytest.raises(ValueError, match="num_heads=5, dim=12"):
         layers.SoftmaxAttention(5)(TOKENS, TOKENS, TOKENS)
+
+
+@pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
+def test_separable_attention(tokens):
+    """The context is the mean of the keys, weighted by the softmax over the tokens, of each group apart."""
+    scores, values = 3 * tokens[..., -1:], np.cos(tokens)
+    weights = np.exp(scores.astype("float64"))
+    context = (weights * tokens).sum(1, keepdims=True) / weights.sum(1, keepdims=True)
+    found = numpy(layers.SeparableAttention()(scores, tokens, values))
+    np.testing.assert_allclose(found, context * values, atol=1e-6)
+
+
+def test_separable_attention_to_a_single_token_is_the_product():
+    """Without a warning: the softmax of one score is 1."""
+    one = TOKENS[:, :1]
+    np.testing.assert_array_equal(numpy(layers.SeparableAttention()(one[..., :1], one, 2 * one)), 2 * one**2)
 
 
 def groups_left(rate, images=4000, groups=3):

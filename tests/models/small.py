@@ -46,6 +46,10 @@ SIZES = {
         "hidden_dims": (8,), "mlp_dims": (16,), "num_heads": 2,
         "input_shape": (24, 40, 3),  # odd in the transformer
     },
+    "MobileViTV2": {
+        "filters": (8, 8, 8), "depths": (1, 1), "expand_ratios": (2, 2), "hidden_dims": (16,),
+        "mlp_dims": (32,), "input_shape": (20, 28, 3),  # odd in front of the transformer
+    },
     "PoolingTransformer": {
         "patch_size": 4, "patch_stride": 2, "depths": (1, 1, 1), "num_heads": (1, 2, 4),
         "head_dims": (4, 4, 4),
@@ -60,7 +64,7 @@ SIZES = {
 
 # Of many convolutions and batch normalizations in turn, and sums of both kinds of branches: with the
 # statistics of a fresh model one branch vanishes beside the other.
-HYBRIDS = ("ConvolutionalVisionTransformer", "EfficientFormer", "MobileViT", "SwiftFormer")
+HYBRIDS = ("ConvolutionalVisionTransformer", "EfficientFormer", "MobileViT", "MobileViTV2", "SwiftFormer")
 
 
 def _small(name):

@@ -98,6 +98,11 @@ FEATURES = {
         "stage2": ("stage2_fusion_conv_silu", (3, 5, 16)),
         "pooled": ("mean_map", (16,)),
     },
+    "mobilevitv2_050": {
+        "stage0": ("stage0_residual0_add", (10, 14, 8)),
+        "stage1": ("stage1_output_conv_norm", (5, 7, 16)),
+        "pooled": ("mean_map", (16,)),
+    },
     "pit_b_distilled": {
         "stage0": ("stage0_block0_mlp_add", (7, 7, 4)),
         "stage1": ("stage1_block0_mlp_add", (4, 4, 8)),

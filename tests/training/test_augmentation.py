@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from data_sets import batches, load_dataset
+from data_sets.crops import CENTRE
 from hsvit_keras.tasks import task_named
 from training.fitting.augmentation import Augmentation
 
@@ -38,12 +39,15 @@ LAYERS = [
     ("RandomRotation", {"factor": 0.2}),
     ("RandomZoom", {"height_factor": 0.4}),
     ("RandomShear", {"x_factor": 0.4}),
-    ("RandomErasing", {}),
+    ("RandomErasing", {"chance": 0.5, "std": 0.0}),  # noise may leave the range of pixels
     ("RandomBrightness", {"factor": 0.5}),
     ("RandomContrast", {"factor": 0.5}),
     ("MixUp", {}),
     ("CutMix", {}),
-    pytest.param("RandAugment", {}, marks=pytest.mark.slow),
+    ("RandAugment", {}),
+    ("RandAugmentIncreasing", {}),
+    ("TrivialAugmentWide", {}),
+    ("MixUpOrCutMix", {}),
 ]
 
 
@@ -130,30 +134,50 @@ def test_threads_do_not_disturb_each_other():
         np.testing.assert_array_equal(one, other)
 
 
+AS_PUBLISHED = [
+    ("RandomResizedCrop", {"interpolation": "bicubic"}),
+    ("RandomFlip", {"mode": "horizontal"}),
+    ("RandAugmentIncreasing", {}),
+    ("RandAugment", {}),
+    ("RandomErasing", {}),
+    ("MixUpOrCutMix", {}),
+]
+
+
 @pytest.mark.slow_on_jax
-def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts():
+@pytest.mark.parametrize(
+    "table, views",
+    [
+        ([("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})], 1),
+        (AS_PUBLISHED, 2),
+    ],
+)
+def test_a_batch_of_the_pipeline_does_not_depend_on_where_the_pipeline_starts(table, views):
     digits = load_dataset("digits", "test")
-    table = [("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}), ("MixUp", {})]
 
     def made(start):
+        augment = Augmentation(table, CLASSIFICATION, 10)
         return list(
             batches(
                 digits,
-                batch_size=100,
+                batch_size=80,
                 image_shape=(8, 8, 1),
                 shuffle=True,
                 seed=3,
-                augment=Augmentation(table, CLASSIFICATION, 10),
+                augment=augment,
+                crop=augment.crop or CENTRE,
+                views=views,
                 epochs=2,
                 start_batch=start,
                 drop_remainder=True,
+                num_workers=2 if start else 0,
             )
         )
 
-    whole, rest = made(0), made(4)
-    assert len(whole) == 6 and len(rest) == 2
-    assert not np.array_equal(whole[0][0], whole[3][0])
-    for one, other in zip(whole[4:], rest, strict=True):
+    whole, rest = made(0), made(6)
+    assert len(whole) == 8 and len(rest) == 2
+    assert not np.array_equal(whole[0][0], whole[4][0])
+    for one, other in zip(whole[6:], rest, strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])
 
@@ -170,17 +194,34 @@ def test_the_global_random_state_of_keras_plays_no_part():
 @pytest.mark.parametrize(
     "table, words",
     [
-        ([("RandomFlap", {})], "no layer 'RandomFlap' .*did you mean 'RandomFlip'"),
-        ([("Dense", {"units": 3})], "no layer 'Dense'"),
-        ([("RandomFlip", {"mod": "horizontal"})], "RandomFlip does not take {'mod': 'horizontal'}"),
+        ([("RandomFlap", {})], "no operation 'RandomFlap'.*did you mean 'RandomFlip'"),
+        ([("Dense", {"units": 3})], "no operation 'Dense', and Keras has no layer 'Dense' that changes"),
+        (
+            [("RandomFlip", {"mod": "horizontal"})],
+            "RandomFlip does not take {'mod': 'horizontal'}.*its arguments are mode, seed",
+        ),
+        (
+            [("RandAugment", {"factor": 0.9})],
+            "RandAugment does not take .*its arguments are num_ops, magnitude, interpolation, fill",
+        ),
+        ([("RandAugment", {"magnitude": 40})], "magnitude has to be a number from 0 to 30; received 40"),
+        ([("RandAugmentt", {})], "there is no operation 'RandAugmentt'.*did you mean 'RandAugment'"),
         ([("RandomRotation", {"factor": 7})], "RandomRotation does not take"),
-        (["RandomFlip"], "pair of a layer's name and a dict.*received 'RandomFlip'"),
-        ([("RandomFlip", 3)], "pair of a layer's name"),
+        (["RandomFlip"], "pair of an operation's name and a dict.*received 'RandomFlip'"),
+        ([("RandomFlip", 3)], "pair of an operation's name"),
     ],
 )
 def test_a_wrong_table_is_named_when_it_is_read(table, words):
     with pytest.raises(ValueError, match=words):
         augmentation(table)
+
+
+def test_a_random_crop_comes_first_for_it_is_made_as_images_are_read():
+    assert augmentation(AS_PUBLISHED).crop is not None and augmentation(AS_PUBLISHED[1:]).crop is None
+    with pytest.raises(
+        ValueError, match="RandomResizedCrop is made as images are read and has to come first"
+    ):
+        augmentation(AS_PUBLISHED[::-1])
 
 
 def test_a_layer_that_resizes_is_refused():
@@ -228,6 +269,7 @@ def test_masks_without_augmentation_are_their_own_targets():
     np.testing.assert_array_equal(targets, masks)
 
 
-def test_classes_of_masks_are_not_averaged():
-    with pytest.raises(ValueError, match="MixUp averages labels, and classes of a mask have no average"):
-        Augmentation([("MixUp", {})], SEGMENTATION, 3)(*scenes(), rng())
+@pytest.mark.parametrize("name", ["MixUp", "MixUpOrCutMix"])
+def test_classes_of_masks_are_not_averaged(name):
+    with pytest.raises(ValueError, match=f"{name} averages labels, which masks of classes do not allow"):
+        Augmentation([(name, {})], SEGMENTATION, 3)(*scenes(), rng())

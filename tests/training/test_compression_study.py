@@ -81,6 +81,7 @@ COMPARED_WITH = {
     "EfficientNet",
     "MobileNetV2",
     "MobileViT",
+    "MobileViTV2",
     "ResNet",
     "SwiftFormer",
 }

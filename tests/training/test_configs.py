@@ -132,6 +132,12 @@ def changed(**changes):
         ({"validation": "tset"}, "config.validation has to be a share .* or 'test'; received 'tset'"),
         ({"validation": {"share": 1.0, "seed": 0}}, "config.validation has to be a share between 0 and 1"),
         ({"validation": {"share": 0.1}}, "config.validation has to be a share"),
+        ({"views": 0}, "config.views has to be an integer of at least 1; received 0"),
+        (
+            {"evaluation_crop": {"share": 0}},
+            "evaluation_crop.*share has to be a number, more than 0.*received 0",
+        ),
+        ({"evaluation_crop": {"shar": 1}}, "evaluation_crop has to be a dict of share and interpolation"),
         ({"dtype": "float61"}, "config.dtype has to be one of float32, mixed_bfloat16, mixed_float16"),
     ],
 )
@@ -285,6 +291,58 @@ def test_the_recipes_of_the_other_papers(name):
     found = config.batch_size, config.epochs, config.learning_rate, config.weight_decay, config.warmup_epochs
     assert found == STATED[name]
     assert config.data == name.partition("_")[2]
+
+
+MIXING = ("MixUpOrCutMix", {"mixup_alpha": 1.0, "cutmix_alpha": 1.0, "cutmix_chance": 0.5})
+CROP = {"area": [0.08, 1.0], "aspect": [3 / 4, 4 / 3], "interpolation": "bicubic"}
+FLIP = ("RandomFlip", {"mode": "horizontal"})
+
+
+def augmentation(name):
+    return [tuple(entry) for entry in recipe.plain(load(name))["augmentation"]]
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_hsvit_is_augmented_as_its_program_does(name):
+    """RandAugment of torchvision with its defaults, then CutMix or MixUp; no flip and no crop."""
+    randaugment = ("RandAugment", {"num_ops": 2, "magnitude": 9, "interpolation": "nearest"})
+    assert augmentation(name) == [randaugment, MIXING]
+    assert load(name).views == 1 and load(name).evaluation_crop.share == 1.0
+
+
+def test_hsvit_on_imagenet_is_augmented_as_its_program_does():
+    crop, flip, trivial, erasing, mixing = augmentation("hsvit_imagenet")
+    assert crop == ("RandomResizedCrop", {**CROP, "interpolation": "bilinear"})
+    assert (flip, trivial, mixing) == (FLIP, ("TrivialAugmentWide", {"interpolation": "bilinear"}), MIXING)
+    assert erasing[0] == "RandomErasing"
+
+
+@pytest.mark.parametrize("name", [name for name in STATED if not name.startswith("xformer")])
+def test_the_others_are_augmented_as_deit_is(name):
+    """Cropped, flipped, RandAugment, erased in the colours of the set, mixed; small images are shifted."""
+    config, (crop, *rest) = load(name), augmentation(name)
+    is_cropped = config.image_shape[0] > 32
+    assert crop == ("RandomResizedCrop", CROP) if is_cropped else crop[0] == "RandomTranslation"
+    assert rest == [
+        FLIP,
+        (
+            "RandAugmentIncreasing",
+            {
+                "num_ops": 2, "magnitude": 9, "magnitude_std": 0.5, "chance": 0.5, "interpolation": "bicubic",
+                "fill": [round(255 * mean) for mean in config.mean],
+            },
+        ),
+        (
+            "RandomErasing",
+            {
+                "chance": 0.25, "area": [0.02, 1 / 3], "aspect": [0.3, 1 / 0.3], "mean": [*config.mean],
+                "std": [*config.std],
+            },
+        ),
+        (MIXING[0], {**MIXING[1], "mixup_alpha": 0.8}),
+    ]  # fmt: skip
+    assert config.views == 3
+    assert config.evaluation_crop.share == (0.875 if is_cropped else 1.0)
 
 
 def test_all_recipes_are_of_a_paper_or_for_own_images():

@@ -586,6 +586,12 @@ def test_the_float_copy_follows_the_model():
         ({"validation": {"share": 1e-4, "seed": 0}}, "a share of 0.0001 of the 1442 images of digits"),
         ({"model": "hsvit_tony"}, "no model 'hsvit_tony'"),
         ({"augmentation": (("RandomFlap", {}),)}, "no layer 'RandomFlap'"),
+        (
+            {"augmentation": (("RandAugment", {"fill": (1, 2, 3)}),)},
+            "fill has 3 numbers, and the images have 1",
+        ),
+        ({"augmentation": (("RandomErasing", {"mean": (0.1, 0.2)}),)}, "one for each of 1 channels"),
+        ({"views": 3, "batch_size": 300}, "views=3 of 1298 images are in different batches"),
         ({"mean": (0.1, 0.2)}, r"mean=\[0.1, 0.2\]"),
     ],
 )

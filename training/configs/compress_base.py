@@ -20,6 +20,9 @@ def get_config():
             "data": placeholder(str),
             "input_range": placeholder(tuple),
             "augmentation": (),
+            "train_images": placeholder(int),
+            "views": 1,
+            "evaluation_crop": hsvit_base.get_config().evaluation_crop,
             "validation": hsvit_base.validation(),
             # Training. With 0 epochs a step does not train.
             "epochs": 5,

@@ -1,9 +1,9 @@
 """The recipe of the HSViT paper, section 4.1 (https://arxiv.org/abs/2404.05196).
 
 The paper says nothing of augmentation, warm-up, label smoothing and which parameters decay. Augmentation is
-ours, the usual flip and shift. From the authors' program are gradients that are clipped at a norm of 0.01, a
-cosine that takes one step an epoch, no warm-up, PyTorch's AdamW, by which all parameters decay, and its
-epsilon. It trains in 16-bit mixed precision (`--config.dtype=mixed_float16`), here it is float32.
+that of the authors' program. So are gradients that are clipped at a norm of 0.01, a cosine that takes one
+step an epoch, no warm-up, PyTorch's AdamW, by which all parameters decay, and its epsilon. It trains in
+16-bit mixed precision (`--config.dtype=mixed_float16`), here it is float32.
 """
 
 from ml_collections import ConfigDict, FieldReference
@@ -23,15 +23,17 @@ def get_config():
             "mean": (0.4914, 0.4822, 0.4465),
             "std": (0.2470, 0.2435, 0.2616),
             "augmentation": (
-                ("RandomFlip", {"mode": "horizontal"}),
-                (
-                    "RandomTranslation",
-                    {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"},
-                ),
+                # torchvision's, with its defaults; the program neither flips nor crops.
+                ("RandAugment", {"num_ops": 2, "magnitude": 9, "interpolation": "nearest"}),
+                ("MixUpOrCutMix", {"mixup_alpha": 1.0, "cutmix_alpha": 1.0, "cutmix_chance": 0.5}),
             ),
             # How many images of the training part there are, the same ones for every seed; None for all.
             # Those to validate on are among them.
             "train_images": placeholder(int),
+            # How often an image comes in an epoch, in different batches (repeated augmentation).
+            "views": 1,
+            # What of an image is evaluated: the centre, its sides divided by those of the resized image.
+            "evaluation_crop": {"share": 1.0, "interpolation": "bilinear"},
             # What the best epoch is chosen on: a share of the training part, or the data set's own validation
             # part where it has one; or "test", as the papers do.
             "validation": validation(),
@@ -90,6 +92,14 @@ def optimization():
         # validated, tested and saved in best.keras; statistics of batch normalization are averages anyway.
         "ema_momentum": placeholder(float),
     }
+
+
+def flip_and_shift():
+    """Gives the usual augmentation of small images, for recipes whose papers and programs name none."""
+    return (
+        ("RandomFlip", {"mode": "horizontal"}),
+        ("RandomTranslation", {"height_factor": 0.125, "width_factor": 0.125, "fill_mode": "constant"}),
+    )
 
 
 def validation():

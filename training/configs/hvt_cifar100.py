@@ -3,7 +3,7 @@
 ImageNet's recipe with smaller batches; images are enlarged to the 224 pixels at which the paper counts.
 """
 
-from training.configs import hvt_imagenet
+from training.configs import deit_imagenet, hvt_imagenet
 
 
 def get_config():
@@ -12,6 +12,7 @@ def get_config():
     config.data = "cifar100"
     config.mean = (0.5071, 0.4865, 0.4409)
     config.std = (0.2673, 0.2564, 0.2762)
+    config.augmentation = deit_imagenet.augmentation(config.mean, config.std)
     config.batch_size = 128
     config.learning_rate = 1.25e-4
     return config

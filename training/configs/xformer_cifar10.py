@@ -16,6 +16,7 @@ def get_config():
     config.image_shape = (32, 32, 3)
     config.mean = (0.4914, 0.4822, 0.4465)
     config.std = (0.2470, 0.2435, 0.2616)
+    config.augmentation = hsvit_base.flip_and_shift()
     config.batch_size = 64
     config.epochs = 40
     config.schedule = "step_decay"  # at no epoch

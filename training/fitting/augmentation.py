@@ -1,29 +1,55 @@
-"""Random changes of training images by Keras' own layers, as a function of a random generator alone.
+"""Random changes of training images as a function of a random generator alone.
 
-The layers keep no state between batches: their random states are passed in with each batch. So the same
-generator gives the same images in any order, in any thread and after a restart. Each layer is compiled by
-itself and runs on the accelerator where JAX has one.
+They are made by Keras' own layers, and by operations of `training.augmenting` where those layers do otherwise
+than papers and their programs. Neither keeps state between batches: the layers' random states are passed in
+with each batch. So the same generator gives the same images in any order, in any thread and after a restart.
+Each layer is compiled by itself and runs on the accelerator where JAX has one.
 """
 
+import inspect
 import warnings
 
 import keras
 import numpy as np
 
+from data_sets.crops import RandomResizedCrop
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
+from training.augmenting.erasing import RandomErasing
+from training.augmenting.mixing import MixUpOrCutMix
+from training.augmenting.policies import RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
+
+# These come before layers of Keras of the same name.
+_OPERATIONS = {
+    operation.__name__: operation
+    for operation in (
+        RandomResizedCrop,
+        RandAugment,
+        RandAugmentIncreasing,
+        TrivialAugmentWide,
+        RandomErasing,
+        MixUpOrCutMix,
+    )
+}
+_AVERAGE_LABELS = {"MixUp", "MixUpOrCutMix"}
 
 
 class Augmentation:
     """What `data_sets.batches` takes as `augment`; turns labels into the targets of a task's loss as well.
 
     Args:
-        table: sequence of (name of a Keras layer, dict of its arguments), applied in this order to
-            pixels of 0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("MixUp", {"alpha": 0.2})]`.
-            An empty one only turns labels into targets.
+        table: sequence of (name of an operation, dict of its arguments), applied in this order to pixels of
+            0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("RandAugment", {"magnitude": 9})]`. The
+            operations are the classes of `training.augmenting`, and Keras' layers that change images;
+            `RandomResizedCrop`, which is made as images are read, can only come first. An empty table only
+            turns labels into targets.
         task: `hsvit_keras.tasks.Task` that the labels are for.
         num_classes: int.
+
+    Attributes:
+        crop: a `data_sets.crops.RandomResizedCrop`, what `data_sets.batches` takes as `crop`; None if there
+            is none in the table.
 
     Call arguments:
         images: array `(batch, height, width, channels)`, from 0 to 255.
@@ -31,29 +57,67 @@ class Augmentation:
         rng: `numpy.random.Generator` that decides everything.
 
     Returns:
-        (float32 images of the same shape, from 0 to 255; targets of the task's loss).
+        (float32 images of the same shape; targets of the task's loss).
 
     Raises:
-        ValueError: there is no such layer, it does not take the arguments, or it resizes images.
+        ValueError: there is no such operation, it does not take the arguments, or it resizes images.
     """
 
     def __init__(self, table, task, num_classes):
         self._task, self._num_classes = task, num_classes
-        self._transforms = [_Transform(_layer(*_name_and_arguments(entry))) for entry in table]
+        self.crop, self._transforms = read_table(table)
+        self._names = [name for name, _ in table]
 
     def __call__(self, images, labels, rng):
-        data = self._task.augmentable(images.astype(np.float32), labels, self._num_classes)
+        data = self._task.augmentable(images, labels, self._num_classes)
         self._check(data)
         for transform in self._transforms:
             data = transform(data, rng)
-        return np.asarray(data["images"]), np.asarray(self._task.targets(data))
+        return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
+
+    def try_out(self, image_shape, labels):
+        """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.
+
+        Args:
+            image_shape: (height, width, channels) of the images.
+            labels: some of the data set's.
+
+        Raises:
+            ValueError: an operation does not take such images or labels.
+        """
+        black = np.zeros((len(labels), *image_shape), np.uint8)
+        data = self._task.augmentable(black, labels, self._num_classes)
+        self._check(data)
+        for transform in self._transforms:
+            if not isinstance(transform, _Layer):
+                transform(data, np.random.default_rng(0))
 
     def _check(self, data):
-        if "segmentation_masks" in data and "MixUp" in [transform.name for transform in self._transforms]:
-            raise InputError("augmentation: MixUp averages labels, and classes of a mask have no average")
+        for name in self._names:
+            if name in _AVERAGE_LABELS and "segmentation_masks" in data:
+                raise InputError(f"augmentation: {name} averages labels, which masks of classes do not allow")
 
 
-class _Transform:
+def read_table(table):
+    """Makes the operations of an augmentation.
+
+    Args:
+        table: sequence of pairs, see `Augmentation`.
+
+    Returns:
+        (random crop or None, list of functions `(data, rng) -> data`).
+
+    Raises:
+        ValueError: an entry is wrong.
+    """
+    made = [_made(*_name_and_arguments(entry)) for entry in table]
+    crop = made.pop(0) if made and isinstance(made[0], RandomResizedCrop) else None
+    if any(isinstance(operation, RandomResizedCrop) for operation in made):
+        raise InputError("augmentation: RandomResizedCrop is made as images are read and has to come first")
+    return crop, made
+
+
+class _Layer:
     """One layer as a compiled pure function of its data and its random states."""
 
     def __init__(self, layer):
@@ -63,6 +127,7 @@ class _Transform:
         self._compiled = _compile(self._stateless)
 
     def __call__(self, data, rng):
+        data = {**data, "images": np.asarray(data["images"], np.float32)}
         changed = self._compiled(data, draw_states(self._states, rng))
         before, after = data["images"].shape, tuple(changed["images"].shape)
         if before != after:
@@ -101,22 +166,29 @@ def _name_and_arguments(entry):
         return name, dict(arguments)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"each element of augmentation has to be a pair of a layer's name and a dict of its "
+            f"each element of augmentation has to be a pair of an operation's name and a dict of its "
             f"arguments, such as ('RandomFlip', {{'mode': 'horizontal'}}); received {entry!r}"
         ) from error
 
 
-def _layer(name, arguments):
-    known = [
-        known
+def _made(name, arguments):
+    """The operation of an entry: a function (data, rng) -> data, or a crop."""
+    layers = {
+        known: layer_class
         for known, layer_class in vars(keras.layers).items()
         if hasattr(layer_class, "get_random_transformation")
-    ]
-    if name not in known:
+    }
+    if name not in _OPERATIONS and name not in layers:
         raise InputError(
-            f"augmentation: Keras has no layer {name!r} that changes images; {suggest(str(name), known)}"
+            f"augmentation: there is no operation {name!r}, and Keras has no layer {name!r} that changes "
+            f"images; {suggest(str(name), {**layers, **_OPERATIONS})}"
         )
+    operation = _OPERATIONS.get(name) or layers[name]
     try:
-        return getattr(keras.layers, name)(**arguments)
+        made = operation(**arguments)
     except (TypeError, ValueError, NotImplementedError) as error:
-        raise InputError(f"augmentation: {name} does not take {arguments!r}: {error}") from error
+        takes = ", ".join(inspect.signature(operation).parameters)
+        raise InputError(
+            f"augmentation: {name} does not take {arguments!r}: {error}; its arguments are {takes}"
+        ) from error
+    return made if name in _OPERATIONS else _Layer(made)

@@ -9,12 +9,13 @@ from data_sets import (
     split_off,
     steps_per_epoch,
 )
+from data_sets.crops import CentreCrop, CropOfModel
 from data_sets.pipeline import PIXELS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.resizing import Resizing
-from training.fitting.augmentation import Augmentation
+from training.fitting.augmentation import Augmentation, read_table
 
 
 class Data:
@@ -41,6 +42,7 @@ class Data:
     """
 
     def __init__(self, values, data_dir=None, input_range=PIXELS, resizing=None):
+        read_table(values["augmentation"])  # a typo shows before a large data set is looked through
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
         self.train_set, self.validation_set, self.validation_part = _divide(
@@ -56,20 +58,27 @@ class Data:
         self.steps = steps_per_epoch(self.train_set, batch_size, drop_remainder=True)
         self.validation_steps = steps_per_epoch(self.validation_set, batch_size)
         self.test_steps = steps_per_epoch(self.test_set, batch_size)
-        self._preparation = {
+        preparation = {
             "input_range": tuple(input_range),
-            "resizing": None if resizing is None else Resizing.from_json(resizing),
             **{key: values[key] for key in ("batch_size", "image_shape", "num_workers")},
         }
+        crop = CentreCrop(**values["evaluation_crop"])
+        if resizing is not None:
+            crop = CropOfModel(Resizing.from_json(resizing))
         self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
+        self._training = {**preparation, "crop": self._augment.crop or crop, "views": values["views"]}
+        self._evaluation = {**preparation, "crop": crop}
         self._unchanged = Augmentation((), self.task, self.num_classes)
-        self.test()  # says at once what is wrong with the preparation
+        # What is wrong with the preparation is said at once.
+        self._augment.try_out(values["image_shape"], self.train_set.labels[:1])
+        self.train(epochs=1)
+        self.test()
 
     def train(self, epochs, epoch=0):
         """Shuffled and augmented batches from `epoch` on, without an epoch's smaller last one."""
         return batches(
             self.train_set,
-            **self._preparation,
+            **self._training,
             shuffle=True,
             seed=self._seed,
             augment=self._augment,
@@ -80,16 +89,15 @@ class Data:
 
     def validation(self):
         """Batches of the validation part."""
-        return batches(self.validation_set, **self._preparation, augment=self._unchanged)
+        return batches(self.validation_set, **self._evaluation, augment=self._unchanged)
 
     def test(self):
         """Batches of the test part."""
-        return batches(self.test_set, **self._preparation, augment=self._unchanged)
+        return batches(self.test_set, **self._evaluation, augment=self._unchanged)
 
     def sample(self, count):
         """Batches (images, labels) of some training images, spread over the classes."""
-        keys = ("image_shape", "input_range", "resizing")
-        preparation = {key: self._preparation[key] for key in keys}
+        preparation = {key: self._evaluation[key] for key in ("image_shape", "input_range", "crop")}
         return sample_batches(self.train_set, count, **preparation)
 
     def check_model(self, model):

@@ -3,6 +3,7 @@
 import json
 import math
 
+from data_sets.crops import CentreCrop
 from hsvit_runtime.errors import InputError, MissingFileError
 from training.configs import hsvit_base
 
@@ -61,6 +62,8 @@ _TRAINING = {
     "decay_kernels_only": _FLAG,
     "clip_norm": _or_none(_number("above 0", lambda value: value > 0)),
     "ema_momentum": _or_none(_number("in [0, 1)", lambda value: 0 <= value < 1)),
+    "train_images": _or_none(_integer(1)),
+    "views": _integer(1),
     "seed": _integer(0),
     "num_workers": _integer(0),
     "dtype": _choice(*DTYPES),
@@ -77,7 +80,6 @@ _RECIPE = {
     "model": _TEXT,
     "model_arguments": ("a table of arguments", lambda value: isinstance(value, dict)),
     "data": _TEXT,
-    "train_images": _or_none(_integer(1)),
     "mean": _sequence("a sequence of numbers", _is_number),
     "std": _sequence("a sequence of numbers above 0", lambda value: _is_number(value) and value > 0),
 }
@@ -142,6 +144,7 @@ def check(values):
             raise InputError(f"config.distillation has no {key!r}")
     _check_values(distillation, _DISTILLATION, "distillation.")
     _check_validation(values["validation"])
+    _check_evaluation_crop(values["evaluation_crop"])
     if values["warmup_epochs"] >= values["epochs"]:
         raise InputError(
             f"config.warmup_epochs has to be less than epochs; received "
@@ -179,6 +182,15 @@ def _check_validation(value):
             "config.validation has to be a share between 0 and 1 of the training part with a seed, such as "
             f"{{'share': 0.1, 'seed': 0}}, or 'test'; received {value!r}"
         )
+
+
+def _check_evaluation_crop(value):
+    try:
+        CentreCrop(**value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"config.evaluation_crop has to be a dict of share and interpolation; received {value!r}: {error}"
+        ) from error
 
 
 def differences(one, other, prefix=""):

@@ -4,6 +4,7 @@ import numpy as np
 
 from command_line import plots
 from data_sets import sample_images
+from data_sets.crops import crop_of
 from hsvit_keras.layers.model_description import description_of
 
 _SAMPLES = 8
@@ -23,7 +24,7 @@ def draw(model, data, image_shape, path):
     """
     count = min(_SAMPLES, len(data.test_set))
     resizing = description_of(model).resizing
-    images, labels = sample_images(data.test_set, count, image_shape=image_shape, resizing=resizing)
+    images, labels = sample_images(data.test_set, count, image_shape=image_shape, crop=crop_of(resizing))
     outputs = {"outputs": np.asarray(model.predict_on_batch(images), "float32")}
     with plots.style():
         figure = data.task.draw(images.astype("uint8"), labels, outputs, data.class_names)

@@ -16,6 +16,7 @@ from hsvit_keras.checkpoints.transformers import (
     efficientnet,
     mobilenet_v2,
     mobilevit,
+    mobilevit_v2,
     resnet,
     swiftformer,
     vit,
@@ -23,7 +24,17 @@ from hsvit_keras.checkpoints.transformers import (
 from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
 from hsvit_runtime.errors import InputError, MissingFileError
 
-_MODULES = (cvt, efficientformer, efficientnet, mobilenet_v2, mobilevit, resnet, swiftformer, vit)
+_MODULES = (
+    cvt,
+    efficientformer,
+    efficientnet,
+    mobilenet_v2,
+    mobilevit,
+    mobilevit_v2,
+    resnet,
+    swiftformer,
+    vit,
+)
 _FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _TASK = "ForImageClassification"

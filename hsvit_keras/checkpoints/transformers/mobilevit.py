@@ -54,36 +54,49 @@ def build(config, input_shape, **common):
 
 def load(model, tensors):
     """Sets the weights of `model` from the published tensors."""
-    _convolution(model, tensors, "stem_conv", "mobilevit.conv_stem")
+    load_stages(model, tensors, "mobilevit", _transformer)
+    convolution(model, tensors, "last_conv", "mobilevit.conv_1x1_exp")
+    read.dense(model.get_layer("head"), tensors, "classifier")
+
+
+def load_stages(model, tensors, family, load_transformer):
+    """Sets the weights of stem and stages, which MobileViTV2 names alike.
+
+    Args:
+        model: `keras.Model`.
+        tensors: `Tensors`.
+        family: str, the authors' module.
+        load_transformer: function from (model, tensors, what the names of our layers start with, the authors'
+            module, depth) that sets the weights of what follows the inverted residual of a stage.
+    """
+    convolution(model, tensors, "stem_conv", f"{family}.conv_stem")
     without_transformer = len(model.depths) - len(model.hidden_dims)
     for i, depth in enumerate(model.depths):
-        stage, theirs = f"stage{i}", f"mobilevit.encoder.layer.{i}"
+        stage, theirs = f"stage{i}", f"{family}.encoder.layer.{i}"
         if i < without_transformer:
             for j in range(depth):
                 _inverted_residual(model, tensors, f"{stage}_residual{j}", f"{theirs}.layer.{j}")
         else:
             _inverted_residual(model, tensors, f"{stage}_residual0", f"{theirs}.downsampling_layer")
-            _transformer(model, tensors, stage, theirs, depth)
-    _convolution(model, tensors, "last_conv", "mobilevit.conv_1x1_exp")
-    read.dense(model.get_layer("head"), tensors, "classifier")
+            load_transformer(model, tensors, stage, theirs, depth)
 
 
 def _inverted_residual(model, tensors, layer, name):
     for part, theirs in (("expand", "expand_1x1"), ("depthwise", "conv_3x3"), ("project", "reduce_1x1")):
-        _convolution(model, tensors, f"{layer}_{part}", f"{name}.{theirs}")
+        convolution(model, tensors, f"{layer}_{part}", f"{name}.{theirs}")
 
 
 def _transformer(model, tensors, stage, theirs, depth):
     """Sets the weights of a block with a transformer."""
-    _convolution(model, tensors, f"{stage}_local_conv", f"{theirs}.conv_kxk")
+    convolution(model, tensors, f"{stage}_local_conv", f"{theirs}.conv_kxk")
     read.convolution(model.get_layer(f"{stage}_input_conv"), tensors, f"{theirs}.conv_1x1.convolution")
     for i in range(depth):
         encoder.block(model, tensors, f"{stage}_block{i}", f"{theirs}.transformer.layer.{i}")
     read.normalization(model.get_layer(f"{stage}_norm"), tensors, f"{theirs}.layernorm")
-    _convolution(model, tensors, f"{stage}_output_conv", f"{theirs}.conv_projection")
-    _convolution(model, tensors, f"{stage}_fusion_conv", f"{theirs}.fusion")
+    convolution(model, tensors, f"{stage}_output_conv", f"{theirs}.conv_projection")
+    convolution(model, tensors, f"{stage}_fusion_conv", f"{theirs}.fusion")
 
 
-def _convolution(model, tensors, layer, name):
+def convolution(model, tensors, layer, name):
     """Sets the weights of a convolution and of the batch normalization behind it."""
     read.normalized_convolution(model, tensors, layer, f"{name}.convolution", f"{name}.normalization")

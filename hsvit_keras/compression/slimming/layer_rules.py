@@ -32,6 +32,7 @@ from hsvit_keras.layers import (
     PerformerAttention,
     PositionEmbedding,
     RotaryEmbedding,
+    SeparableAttention,
     SoftmaxAttention,
     TokenRange,
     quick_gelu,
@@ -77,6 +78,13 @@ def merged(layer, incoming):
         if features is None and axis > 0 and tensor.shape[axis] != 1:
             raise MissingSourceError(layer, index, first.parts)
     return cut(layer, output=first)
+
+
+def _separable_attention(layer, incoming):
+    """Keys and values are multiplied feature by feature; all tokens count for the weight of each."""
+    if any(features and features.axis == 1 for features in incoming):
+        raise InseparableError(layer)
+    return merged(layer, incoming)
 
 
 def summed(layer, incoming):
@@ -396,6 +404,7 @@ LAYER_RULES = {
     LayerScale: _layer_scale,
     PositionEmbedding: _position_embedding,
     RotaryEmbedding: _rotary_embedding,
+    SeparableAttention: _separable_attention,
     layers.BatchNormalization: _batch_normalization,
     layers.Concatenate: concatenation,
     layers.Dense: _dense,
