@@ -7,22 +7,29 @@ from data_sets import (
     class_folders,
     digits,
     digits_segmentation,
+    domainnet,
+    emnist,
     fashion_mnist,
     food101,
+    idx,
     imagenet,
     tiny_imagenet,
 )
+from data_sets.folders import folder_in_archive
 from hsvit_runtime.errors import FileError, InputError
 
 _LOADERS = {
     "digits": digits.load,
     "digits_segmentation": digits_segmentation.load,
     "fashion_mnist": fashion_mnist.load,
+    **emnist.LOADERS,
+    "idx": idx.load,
     "cifar10": cifar.load_cifar10,
     "cifar100": cifar.load_cifar100,
     "tiny_imagenet": tiny_imagenet.load,
     "food101": food101.load,
     "imagenet": imagenet.load,
+    **domainnet.LOADERS,
     "folder": class_folders.load,
 }
 
@@ -36,9 +43,9 @@ def load_dataset(name, split, data_dir=None):
     Args:
         name: one of `DATASETS`.
         split: "train" or "test".
-        data_dir: the folder with the set's official files, or for "folder" with the class folders. "digits"
-            and "digits_segmentation" need none, "fashion_mnist" is found without one where Debian's package
-            dataset-fashion-mnist is installed.
+        data_dir: the folder with the set's official files, or for "folder" with the class folders, which may
+            be a .zip or an uncompressed .tar. "digits" and "digits_segmentation" need none, "fashion_mnist"
+            is found without one where Debian's package dataset-fashion-mnist is installed.
 
     Returns:
         An `ImageDataset`.
@@ -50,7 +57,7 @@ def load_dataset(name, split, data_dir=None):
     _check_name(name)
     if split not in SPLITS:
         raise InputError(f"split={split!r} is not a part of a data set: choose train or test")
-    return _LOADERS[name](split, _folder(data_dir))
+    return _LOADERS[name](split, folder_of(name, data_dir))
 
 
 def load_validation(name, data_dir=None):
@@ -64,7 +71,7 @@ def load_validation(name, data_dir=None):
         An `ImageDataset`, or None where the set has no such part.
     """
     _check_name(name)
-    return class_folders.load_validation(_folder(data_dir)) if name == "folder" else None
+    return class_folders.load_validation(folder_of(name, data_dir)) if name == "folder" else None
 
 
 def _check_name(name):
@@ -72,10 +79,21 @@ def _check_name(name):
         raise InputError(f"data={name!r} is not a known data set: choose one of {', '.join(DATASETS)}")
 
 
-def _folder(data_dir):
+def folder_of(name, data_dir):
+    """Where the files of a data set are: a path, a folder in an archive, or None.
+
+    Args:
+        name: one of `DATASETS`.
+        data_dir: as for `load_dataset`.
+
+    Raises:
+        InputError: it is a file that is no archive, or an archive that this set is not read from.
+    """
     if data_dir is None:
         return None
     data_dir = pathlib.Path(data_dir).expanduser()
-    if data_dir.exists() and not data_dir.is_dir():
-        raise FileError(f"data_dir={str(data_dir)!r} is a file: give the folder that holds it")
-    return data_dir
+    if not data_dir.exists() or data_dir.is_dir():
+        return data_dir
+    if name == "folder":
+        return folder_in_archive(data_dir)
+    raise FileError(f"data_dir={str(data_dir)!r} is a file: give the folder that holds it")

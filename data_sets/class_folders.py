@@ -2,7 +2,7 @@
 
 Either the parts are folders, train/CLASS/* and test/CLASS/* (or val/CLASS/*; where there are all three, val
 is the validation part), or there are only class folders. Then a hash of each file's name decides its part,
-so that images added later leave the others where they were.
+so that images added later leave the others where they were. All of this may be in a zip or tar file.
 """
 
 import hashlib
@@ -11,11 +11,15 @@ import os
 import numpy as np
 
 from data_sets.dataset import ImageDataset
+from data_sets.folders import file_in, file_names, subfolders, walk
 from data_sets.images import ImageFiles
 from data_sets.locating import missing
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import FileError, InputError
 
-IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+IMAGE_SUFFIXES = (
+    *(".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm"),
+    *(".tif", ".tiff", ".webp"),
+)
 _TEST_FRACTION = 0.2
 
 
@@ -24,15 +28,15 @@ def load(split, data_dir=None):
 
     Args:
         split: "train" or "test".
-        data_dir: path of the folder.
+        data_dir: path of the folder, or a folder in an archive.
 
     Returns:
-        An `ImageDataset`; its `image_shape` is that of the first image.
+        An `ImageDataset`; its `image_shape` is that of the first image that can be read.
 
     Raises:
         FileNotFoundError: there are no class folders, or none to test.
         ValueError: a class folder has no images, or the parts have different classes.
-        OSError: the first image cannot be read.
+        OSError: no image can be read.
     """
     if data_dir is None or not subfolders(data_dir):
         raise _missing(data_dir)
@@ -55,32 +59,47 @@ def load_validation(data_dir):
     return _of_classes("validation", data_dir / "val", list_images)
 
 
-def subfolders(folder):
-    """The sorted names of the folders in `folder`, hidden ones left out; empty if it is not there."""
-    if not folder.is_dir():
-        return ()
-    names = (entry.name for entry in os.scandir(folder) if entry.is_dir())
-    return tuple(sorted(name for name in names if not name.startswith(".")))
-
-
 def list_images(folder):
-    """The sorted paths (str) of the images in `folder`, known by their suffix.
+    """The images in `folder`, known by their suffix and sorted by name, as `ImageFiles` takes them.
 
     Raises:
-        ValueError: there are none.
+        ValueError: there are none, or there are some in a folder inside of it, which has no class.
     """
-    names = os.listdir(folder)
-    images = [name for name in names if name.lower().endswith(IMAGE_SUFFIXES) and not name.startswith(".")]
+    images = [file_in(folder, name) for name in file_names(folder) if is_image(name)]
+    nested = next(
+        (file for name in subfolders(folder) for file in walk(folder / name) if is_image(file)), None
+    )
+    if nested:
+        raise InputError(f"{nested} is in a folder inside of {folder}: its images have to be in it directly")
     if not images:
         raise InputError(f"{folder} holds no images: expected files ending in {', '.join(IMAGE_SUFFIXES)}")
-    return [os.path.join(folder, name) for name in sorted(images)]
+    return images
+
+
+def is_image(file):
+    """Whether a file, or its name, ends as those of images do."""
+    return str(file).lower().endswith(IMAGE_SUFFIXES)
+
+
+def left_out(data_dir, datasets):
+    """The files in a folder that are in none of its data sets; hidden ones do not count.
+
+    Args:
+        data_dir: path, or an archive's folder.
+        datasets: list of `ImageDataset`.
+
+    Returns:
+        list of str.
+    """
+    taken = {str(path) for dataset in datasets for path in dataset.images.paths}
+    return [file for file in map(str, walk(data_dir)) if file not in taken]
 
 
 def gather(paths_by_class):
     """Joins the images of all classes.
 
     Args:
-        paths_by_class: for each label in turn, a list of paths.
+        paths_by_class: for each label in turn, a list of what `ImageFiles` takes.
 
     Returns:
         An `ImageFiles` and its labels, an int32 array.
@@ -107,7 +126,18 @@ def check_same_classes(train_folder, test_folder):
 def _of_classes(split, folder, list_part):
     class_names = subfolders(folder)
     images, labels = gather([list_part(folder / name) for name in class_names])
-    return ImageDataset("folder", split, class_names, images[0].shape, images, labels)
+    return ImageDataset("folder", split, class_names, _first_shape(images), images, labels)
+
+
+def _first_shape(images):
+    """The shape of the first image that can be read, for one that cannot is no reason to refuse the set."""
+    errors = []
+    for index in range(len(images)):
+        try:
+            return images[index].shape
+        except FileError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _part_folder(split, data_dir):
@@ -128,11 +158,11 @@ def _hashed_part(split, paths):
         raise InputError(
             f"{paths[0]} is the only image of its class: one to train and one to test are needed"
         )
-    hashes = {path: _hash(os.path.basename(path)) for path in paths}
+    hashes = {path: _hash(os.path.basename(str(path))) for path in paths}
     in_test = sum(value < _TEST_FRACTION for value in hashes.values())
     in_test = min(max(in_test, 1), len(paths) - 1)
     ordered = sorted(paths, key=hashes.get)
-    return sorted(ordered[:in_test] if split == "test" else ordered[in_test:])
+    return sorted(ordered[:in_test] if split == "test" else ordered[in_test:], key=str)
 
 
 def _hash(name):

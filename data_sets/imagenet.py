@@ -11,6 +11,7 @@ import numpy as np
 
 from data_sets import class_folders, synsets
 from data_sets.dataset import ImageDataset
+from data_sets.folders import subfolders
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
 from hsvit_runtime.errors import InputError
@@ -41,14 +42,14 @@ def load(split, data_dir=None):
     if root is None:
         raise _missing(data_dir)
     train, val = root / "train", root / "val"
-    if class_folders.subfolders(train) and class_folders.subfolders(val):
+    if subfolders(train) and subfolders(val):
         class_folders.check_same_classes(train, val)
     folder = train if split == "train" else val
-    if class_folders.subfolders(folder):
-        ids = class_folders.subfolders(folder)
+    if subfolders(folder):
+        ids = subfolders(folder)
         images, labels = class_folders.gather([class_folders.list_images(folder / one) for one in ids])
     else:
-        ids, images, labels = _flat_images(folder, class_folders.subfolders(train), data_dir)
+        ids, images, labels = _flat_images(folder, subfolders(train), data_dir)
     names = synsets.class_names(ids, _read_words(data_dir))
     return ImageDataset("imagenet", split, names, (224, 224, 3), images, labels)
 

@@ -1,19 +1,25 @@
 """From a file or an array to pixels of the size and channels asked for."""
 
 import contextlib
+import io
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image
 
+from data_sets.archives import ArchiveFile
 from data_sets.crops import CENTRE
+from data_sets.pixel_formats import FORMATS, plain
 from hsvit_runtime.errors import FileError, InputError
 
 _MODES = {1: "L", 3: "RGB"}
 
 # Orientations of EXIF from this one on exchange width and height.
 _TURNED = 5
+
+# Formats of JPEGs, with one picture or several.
+_DECODED_SMALLER = ("JPEG", "MPO")
 
 # A JPEG may be decoded smaller, as long as the part that is used stays this many times larger than needed.
 _SPARE = 2
@@ -25,7 +31,7 @@ class ImageFiles(Sequence):
     C is 1 for grey files and 3 for all others.
 
     Args:
-        paths: list of paths.
+        paths: list of paths, of `data_sets.archives.ArchiveFile` or of files that are open.
     """
 
     def __init__(self, paths):
@@ -111,8 +117,8 @@ def _pixels(image):
 
 def _decode(path):
     """The image in a file, upright, in mode L or RGB."""
-    with _naming(path), Image.open(path) as image:
-        return _plain(ImageOps.exif_transpose(image))
+    with _opened(path) as image:
+        return plain(image)
 
 
 def _decode_part(path, crop, target, rng):
@@ -120,33 +126,32 @@ def _decode_part(path, crop, target, rng):
 
     A large JPEG can be decoded at a half, a quarter or an eighth of its size, which is much faster.
     """
-    with _naming(path), Image.open(path) as image:
+    with _opened(path) as image:
+        if image.format not in _DECODED_SMALLER:
+            image = plain(image)
+            return image, crop.box(image.size, target, rng=rng)
         is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
         size = image.size[::-1] if is_turned else image.size
         box = crop.box(size, target, rng=rng)
         least = _SPARE * max(target[0] / (box[2] - box[0]), target[1] / (box[3] - box[1]))
         image.draft(None, tuple(math.ceil(least * side) for side in image.size))
-        image = _plain(ImageOps.exif_transpose(image))
+        image = plain(image)
     scales = [now / was for now, was in zip(image.size, size, strict=True)]
     return image, tuple(place * scale for place, scale in zip(box, 2 * scales, strict=True))
 
 
 @contextlib.contextmanager
-def _naming(path):
-    """Raises an error that names the file, whatever its decoder raises."""
+def _opened(path):
+    """Opens an image; raises an error that names the file, whatever its decoder raises."""
     try:
-        yield
+        with _file(path) as file, Image.open(file, formats=FORMATS) as image:
+            yield image
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise FileError(f"cannot read the image {path}: {error}") from error
 
 
-def _plain(image):
-    """Converts to 8 bits, grey or RGB; what is transparent becomes white."""
-    if image.mode.startswith("I"):  # 16 bits of grey, which `convert` would clip
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-    if image.mode == "F":
-        raise InputError("floating-point pixels have no known range, expected 8 or 16 bits")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("L" if image.mode in ("1", "L") else "RGB")
+def _file(path):
+    """An open file, for Pillow maps a TIFF that it opens by name into memory, and then turns it wrongly."""
+    if isinstance(path, io.IOBase):
+        return contextlib.nullcontext(path)
+    return path.open() if isinstance(path, ArchiveFile) else open(path, "rb")

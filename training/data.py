@@ -1,7 +1,8 @@
 """Shows what a data set holds: `python -m training.data --data=NAME --data_dir=DIR`.
 
-Prints the images of each class and part. `--output=sheet.png` draws a contact sheet, with the numbers in
-sheet.json; `--verify` decodes every image and names those that cannot be read.
+Prints the images of each class and part, and of a folder the files that were left out. `--output=sheet.png`
+draws a contact sheet, with the numbers in sheet.json; `--verify` decodes every image of all parts and names
+those that cannot be read.
 """
 
 import concurrent.futures
@@ -12,7 +13,8 @@ from absl import flags
 
 from command_line import commands
 from command_line.tables import table
-from data_sets.catalog import DATASETS, SPLITS, load_dataset
+from data_sets.catalog import DATASETS, SPLITS, folder_of, load_dataset, load_validation
+from data_sets.class_folders import left_out
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 
@@ -30,18 +32,27 @@ def main(_):
     output = pathlib.Path(FLAGS.output) if FLAGS.output else None
     if output and output.suffix != ".png":
         raise InputError(f"--output={output} must end in .png")
-    parts = {split: load_dataset(FLAGS.data, split, FLAGS.data_dir) for split in SPLITS}
+    parts = _load_parts(FLAGS.data, FLAGS.data_dir)
     summary = _summarize(parts)
     _print_summary(summary)
+    if FLAGS.data == "folder":
+        summary["left_out"] = left_out(folder_of(FLAGS.data, FLAGS.data_dir), parts.values())
+        _print_left_out(summary["left_out"])
     if FLAGS.verify:
-        for dataset in parts.values():
-            _verify(dataset)
+        _verify(parts.values())
     if output:
         from training.data_views import contact_sheet  # imports matplotlib
 
         contact_sheet.draw(parts["train"], output)
         write_json(output.with_suffix(".json"), summary)
         print(f"wrote {output} and {output.with_suffix('.json')}")
+
+
+def _load_parts(name, data_dir):
+    """{name of a part: its `ImageDataset`} of all parts that there are."""
+    parts = {split: load_dataset(name, split, data_dir) for split in SPLITS}
+    validation = load_validation(name, data_dir)
+    return parts if validation is None else {**parts, "validation": validation}
 
 
 def _summarize(parts):
@@ -75,11 +86,30 @@ def _print_summary(summary):
     )
     counts = zip(names, *summary["images_per_class"].values(), strict=True)
     rows = [*counts, ("all", *summary["images"].values())]
-    print(table(("class", *SPLITS), [(name, f"{train:,}", f"{test:,}") for name, train, test in rows]))
+    print(table(("class", *summary["images"]), [(name, *map("{:,}".format, row)) for name, *row in rows]))
 
 
-def _verify(dataset):
-    """Decodes every image; raises an error that tells how many of them cannot be read."""
+def _print_left_out(files):
+    if files:
+        print(
+            f"left out: {len(files):,} files that are in no class folder or do not end as images do, "
+            f"such as {files[0]}"
+        )
+
+
+def _verify(datasets):
+    """Decodes every image of all parts; raises an error that tells how many of them cannot be read."""
+    broken = [
+        f"{count} of the {len(dataset):,} images of the {dataset.split} part"
+        for dataset in datasets
+        if (count := _count_broken(dataset))
+    ]
+    if broken:
+        raise InputError(f"{' and '.join(broken)} cannot be read")
+
+
+def _count_broken(dataset):
+    """Decodes every image of a part, and prints which of them cannot be read."""
 
     def error_of(index):
         try:
@@ -95,11 +125,9 @@ def _verify(dataset):
                 print(error)
             if done % 1000 == 0 or done == len(dataset):
                 commands.show_progress(f"{dataset.split} image", done, len(dataset))
-    if broken:
-        raise InputError(
-            f"{broken} of the {len(dataset):,} images of the {dataset.split} part cannot be read"
-        )
-    print(f"{dataset.split}: all {len(dataset):,} images can be read")
+    if not broken:
+        print(f"{dataset.split}: all {len(dataset):,} images can be read")
+    return broken
 
 
 if __name__ == "__main__":

@@ -8,19 +8,15 @@ measuring while the others wait, so that other work of the machine slows all of 
 
 import contextlib
 import importlib.util
-import json
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
-import tempfile
 
 from absl import flags
 
 from command_line import commands, tables
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
+from training.speed.turns import Worker
 
 FLAGS = flags.FLAGS
 BACKENDS = ("tensorflow", "jax")
@@ -81,14 +77,14 @@ def measure(models, *, backends, jits, image_shape, batch_size, dtype, repetitio
     for model in models:
         with contextlib.ExitStack() as stack:
             workers = [
-                stack.enter_context(_Worker({"model": model, "backend": backend, "jit": jit, **settings}))
+                stack.enter_context(_worker({"model": model, "backend": backend, "jit": jit, **settings}))
                 for backend in backends
                 for jit in jits
             ]
             for _ in range(repetitions):
                 for worker in workers:
                     worker.measure()
-            results += [worker.result() for worker in workers]
+            results += [_result(worker) for worker in workers]
             machines |= {worker.job["backend"]: worker.ready["machine"] for worker in workers}
     return {**settings, "repetitions": repetitions, "machines": machines, "results": results}
 
@@ -109,59 +105,23 @@ def table(report):
     return tables.table(("model", "backend", "jit", "images/s", "spread", "first step"), rows)
 
 
-class _Worker:
-    """A process of `training.speed.worker` that measures for each line that it is sent."""
+def _worker(job):
+    return Worker(
+        "training.speed.worker",
+        job,
+        f"{job['model']} on {job['backend']}, jit {_on_or_off(job['jit'])}",
+        {"KERAS_BACKEND": job["backend"]},
+    )
 
-    def __init__(self, job):
-        self.job = job
-        self._measurements = []
 
-    def __enter__(self):
-        self._errors = tempfile.TemporaryFile("w+")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "training.speed.worker", f"--job={json.dumps(self.job)}"],
-            env={**os.environ, "KERAS_BACKEND": self.job["backend"]},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
-        self.ready = self._read_line()
-        print(f"{self._name()}: first step after {self.ready['first_step_seconds']:.1f} s", flush=True)
-        return self
-
-    def __exit__(self, *_):
-        self._process.communicate()
-        self._errors.close()
-
-    def measure(self):
-        """Makes one measurement while the other processes wait."""
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        self._measurements.append(self._read_line()["images_per_second"])
-        print(f"{self._name()}: {self._measurements[-1]:,.1f} images/s", flush=True)
-
-    def result(self):
-        return {
-            "model": self.job["model"],
-            "backend": self.job["backend"],
-            "jit": self.job["jit"],
-            "images_per_second": statistics.median(self._measurements),
-            "measurements": self._measurements,
-            "first_step_seconds": self.ready["first_step_seconds"],
-        }
-
-    def _read_line(self):
-        line = self._process.stdout.readline()
-        if line:
-            return json.loads(line)
-        self._process.wait()
-        self._errors.seek(0)
-        *_, reason = self._errors.read().strip().splitlines() or ["it wrote no error"]
-        raise InputError(f"{self._name()} cannot be measured: {reason.removeprefix('error: ')}")
-
-    def _name(self):
-        return f"{self.job['model']} on {self.job['backend']}, jit {_on_or_off(self.job['jit'])}"
+def _result(worker):
+    speeds = [measurement["images_per_second"] for measurement in worker.measurements]
+    return {
+        **{key: worker.job[key] for key in ("model", "backend", "jit")},
+        "images_per_second": statistics.median(speeds),
+        "measurements": speeds,
+        "first_step_seconds": worker.ready["first_step_seconds"],
+    }
 
 
 def _on_or_off(jit):

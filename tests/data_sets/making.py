@@ -33,7 +33,11 @@ def idx_bytes(array):
 
 def write_fashion_mnist(folder, split, images, labels, compressed=True):
     """Writes both files of a part of Fashion-MNIST."""
-    prefix = {"train": "train", "test": "t10k"}[split]
+    write_idx_pair(folder, {"train": "train", "test": "t10k"}[split], images, labels, compressed)
+
+
+def write_idx_pair(folder, prefix, images, labels, compressed=True):
+    """Writes PREFIX-images-idx3-ubyte and PREFIX-labels-idx1-ubyte."""
     for name, array in (("images-idx3", images), ("labels-idx1", labels)):
         content = idx_bytes(np.asarray(array))
         path = folder / f"{prefix}-{name}-ubyte"

@@ -7,8 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from data_sets import load_dataset
-from data_sets.fashion_mnist import read_idx
+from data_sets import idx, load_dataset
 from tests.data_sets.making import idx_bytes, write_fashion_mnist
 
 DEBIAN_FOLDER = pathlib.Path("/usr/share/datasets/fashion-mnist")
@@ -61,7 +60,7 @@ def test_read_idx_keeps_the_order_of_axes(tmp_path):
     array = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     path = tmp_path / "array"
     path.write_bytes(idx_bytes(array))
-    np.testing.assert_array_equal(read_idx(path, rank=3), array)
+    np.testing.assert_array_equal(idx.read(path, rank=3), array)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_damaged_idx_file_is_named(tmp_path, change, message):
     path = tmp_path / "some-idx3-ubyte"
     path.write_bytes(change(idx_bytes(np.zeros((2, 3, 4)))))
     with pytest.raises(ValueError, match=f"{path} is {message}"):
-        read_idx(path, rank=3)
+        idx.read(path, rank=3)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +95,7 @@ def test_damaged_gzip_file_is_named(tmp_path, change):
     random = np.random.default_rng(0).integers(0, 256, 1000)
     path.write_bytes(change(gzip.compress(idx_bytes(random))))
     with pytest.raises(ValueError, match=f"{path} is truncated or damaged"):
-        read_idx(path, rank=1)
+        idx.read(path, rank=1)
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,55 @@ def test_other_files_and_hidden_folders_are_left_out(pets):
     assert len(load_dataset("folder", "train", pets)) == 5
 
 
-@pytest.mark.parametrize("suffix", [".JPG", ".jpeg", ".JPEG", ".bmp", ".gif", ".tif", ".webp", ".Png"])
+def test_images_in_folders_inside_of_class_folders_are_refused(pets):
+    nested = write_image(pets / "train" / "cat" / "indoors" / "old" / "7.png", (0, 0, 0))
+    with pytest.raises(ValueError, match=f"{nested} is in a folder inside of {pets}/train/cat: its images"):
+        load_dataset("folder", "train", pets)
+
+
+def test_systems_folders_are_no_classes(pets):
+    for name in ("@eaDir", "__MACOSX", ".thumbnails", "cat/@eaDir"):
+        write_image(pets / "train" / name / "0.png", (0, 0, 0))
+    assert load_dataset("folder", "train", pets).class_names == ("cat", "dog")
+
+
+def test_unicode_names(pets):
+    for part in ("train", "test"):
+        (pets / part / "dog").rename(pets / part / "собака 犬")
+    (pets / "train" / "cat" / "0.png").rename(pets / "train" / "cat" / "été.png")
+    dataset = load_dataset("folder", "train", pets)
+    assert dataset.class_names == ("cat", "собака 犬")
+    assert file_names(dataset)[2] == "cat/été.png"
+
+
+def test_set_opens_though_its_first_image_is_damaged(pets):
+    """So that the command which names all damaged images can do so."""
+    broken = pets / "train" / "cat" / "0.png"
+    broken.write_bytes(b"no image")
+    assert load_dataset("folder", "train", pets).image_shape == (8, 8, 1)
+    for path in (pets / "train").rglob("*.png"):
+        path.write_bytes(b"no image")
+    with pytest.raises(OSError, match=f"cannot read the image {broken}"):
+        load_dataset("folder", "train", pets)
+
+
+SUFFIXES = [
+    ".JPG",
+    ".jpeg",
+    ".JPEG",
+    ".jfif",
+    ".bmp",
+    ".gif",
+    ".tif",
+    ".webp",
+    ".WebP",
+    ".ppm",
+    ".pgm",
+    ".Png",
+]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_suffixes(tmp_path, suffix):
     for part in ("train", "test"):
         write_class_folder(tmp_path / part / "only", 2, suffix=suffix)

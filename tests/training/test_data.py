@@ -65,6 +65,41 @@ def test_verify_names_every_broken_image(pets, capsys):
     assert f"cannot read the image {pets}/train/dog/0.png" in said
 
 
+def test_verify_names_broken_images_of_all_parts(pets, capsys):
+    (pets / "val" / "dog").mkdir(parents=True)
+    write_class_folder(pets / "val" / "cat", 4)
+    write_class_folder(pets / "val" / "dog", 1)
+    broken = [
+        pets / name for name in ("train/cat/0.png", "test/cat/0.png", "test/dog/1.png", "val/cat/3.png")
+    ]
+    for path in broken:
+        path.write_bytes(b"broken")
+    with pytest.raises(
+        InputError,
+        match=r"^1 of the 5 images of the train part and 2 of the 5 images of the test part "
+        r"and 1 of the 5 images of the validation part cannot be read$",
+    ):
+        call(data, "--data=folder", f"--data_dir={pets}", "--verify")
+    said = capsys.readouterr().out
+    for path in broken:
+        assert f"cannot read the image {path}: " in said
+    assert "class  train  test  validation" in said
+
+
+def test_files_left_out_are_told(pets, capsys, monkeypatch):
+    monkeypatch.setattr(contact_sheet, "_MAX_IMAGES", 4)
+    for name in ("train/cat/notes.txt", "train/stray.png", "test/dog/photo.heic", "train/.hidden"):
+        (pets / name).touch()
+    call(data, "--data=folder", f"--data_dir={pets}", f"--output={pets / 'sheet.png'}")
+    assert "left out: 3 files that are in no class folder or do not end as images do, such as " in (
+        capsys.readouterr().out
+    )
+    told = json.loads((pets / "sheet.json").read_text())["left_out"]
+    assert sorted(told) == [
+        str(pets / name) for name in ("test/dog/photo.heic", "train/cat/notes.txt", "train/stray.png")
+    ]
+
+
 def test_verify_and_sheet_of_a_folder(pets, capsys):
     call(data, "--data=folder", f"--data_dir={pets}", "--verify", f"--output={pets / 'sheet.png'}")
     assert "train: all 5 images can be read\ntest: all 5 images can be read\n" in capsys.readouterr().out

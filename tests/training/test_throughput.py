@@ -89,9 +89,10 @@ def test_processes_of_a_model_take_turns(monkeypatch):
     turns = []
 
     class Worker:
-        def __init__(self, job):
-            self.job = job
-            self.ready = {"machine": {"backend": job["backend"]}}
+        def __init__(self, module, job, name, environment):
+            self.job, self.measurements = job, []
+            self.ready = {"machine": {"backend": job["backend"]}, "first_step_seconds": 1.0}
+            assert environment == {"KERAS_BACKEND": "jax"}
 
         def __enter__(self):
             return self
@@ -101,11 +102,9 @@ def test_processes_of_a_model_take_turns(monkeypatch):
 
         def measure(self):
             turns.append((self.job["model"], self.job["jit"]))
+            self.measurements.append({"images_per_second": 1.0})
 
-        def result(self):
-            return self.job
-
-    monkeypatch.setattr(throughput, "_Worker", Worker)
+    monkeypatch.setattr(throughput, "Worker", Worker)
     report = throughput.measure(
         ["one", "two"], backends=["jax"], jits=[True, False], image_shape=[8, 8, 1], batch_size=4,
         dtype="float32", repetitions=2, seconds=1.0,

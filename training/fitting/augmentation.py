@@ -16,6 +16,7 @@ from data_sets.crops import RandomResizedCrop
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
+from training.augmenting.flipping import RandomFlip
 from training.augmenting.mixing import MixUpOrCutMix
 from training.augmenting.policies import RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
@@ -25,6 +26,7 @@ _OPERATIONS = {
     operation.__name__: operation
     for operation in (
         RandomResizedCrop,
+        RandomFlip,
         RandAugment,
         RandAugmentIncreasing,
         TrivialAugmentWide,

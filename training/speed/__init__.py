@@ -1,1 +1,1 @@
-"""Training throughput."""
+"""Throughput of training and of the data pipeline."""

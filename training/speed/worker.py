@@ -1,14 +1,11 @@
-"""One process of `training.throughput`: trains one model on random images, a while for each line it reads.
-
-It writes a line of JSON when it is ready, and one for each measurement.
-"""
+"""One process of `training.throughput`: trains one model on random images, a while for each measurement."""
 
 import json
-import sys
 
 from absl import flags
 
 from command_line import commands
+from training.speed.turns import answer
 
 FLAGS = flags.FLAGS
 
@@ -30,13 +27,10 @@ def main(_):
     first = training.seconds_of(1)
     warm = min(training.seconds_of(2) / 2 for _ in range(2))
     steps = max(1, round(job["seconds"] / warm))
-    _write({"first_step_seconds": round(first, 2), "machine": machine.describe()})
-    for _ in sys.stdin:
-        _write({"images_per_second": round(steps * job["batch_size"] / training.seconds_of(steps), 2)})
-
-
-def _write(content):
-    print(json.dumps(content), flush=True)
+    answer(
+        {"first_step_seconds": round(first, 2), "machine": machine.describe()},
+        lambda: {"images_per_second": round(steps * job["batch_size"] / training.seconds_of(steps), 2)},
+    )
 
 
 if __name__ == "__main__":
