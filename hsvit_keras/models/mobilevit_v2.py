@@ -47,7 +47,8 @@ class MobileViTV2(ImageModel):
     Features: `stage0`, `stage1`, ..., the map at the end of each stage; `pooled`, the mean of the last one.
 
     Args:
-        input_shape: (height, width, channels) in pixels.
+        input_shape: (height, width, channels) in pixels; with five stages sides of 33 or more, which leave a
+            patch in the last map.
         num_classes: int, number of logits.
         filters: sequence of int, of the stem and of each stage.
         depths: sequence of int, one a stage: inverted residuals, in the last stages transformer blocks.

@@ -25,7 +25,7 @@ from tests.checkpoints.test_equality import (
     of_pixels,
     same,
 )
-from tests.models.counting import trainable
+from tests.models.counting import outline, trainable, without_values
 from tests.models.running import outputs
 from tests.parameters import slow_but
 
@@ -227,6 +227,18 @@ def test_a_config_that_omits_all_is_the_librarys_default():
     model = vit.build({**vit.DEFAULTS, "architectures": ["ViTForImageClassification"]}, None, num_classes=3)
     assert model.input_shape == (None, 224, 224, 3)
     assert (model.hidden_dim, model.depth, model.layer_norm_epsilon) == (768, 12, 1e-12)
+
+
+@pytest.mark.once
+def test_settings_of_mobilevitv2():
+    default = without_values(lambda: mobilevit_v2.build(mobilevit_v2.DEFAULTS, None, num_classes=3))
+    registered = outline("mobilevitv2_100", input_shape=(256, 256, 3), num_classes=3)
+    assert {**default.get_config(), "name": registered.name} == registered.get_config()
+    changes = {"ffn_dropout": 0.1, "ffn_multiplier": 1.5, "layer_norm_eps": 1e-3, "n_attn_blocks": [1, 1, 2]}
+    config = {**mobilevit_v2.DEFAULTS, **changes}
+    other = without_values(lambda: mobilevit_v2.build(config, (33, 40, 3), num_classes=3))
+    assert (other.dropout_rate, other.layer_norm_epsilon) == (0.1, 1e-3)
+    assert (other.mlp_dims, other.depths) == ((192, 288, 384), (1, 2, 1, 1, 2))
 
 
 @pytest.mark.once

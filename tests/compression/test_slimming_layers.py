@@ -119,6 +119,13 @@ def operations_on_maps(x):
     return dense(3, "head")(gap(maps * ops.mean(maps, axis=(1, 2), keepdims=True)))
 
 
+def separable_attention(x):
+    """Keys are removed with the values that they multiply."""
+    value = layers.ReLU()(dense(4, "source")(x))
+    mixed = hsvit_keras.layers.SeparableAttention()(dense(1, "query")(x), dense(4, "key")(x), value)
+    return dense(3, "head")(mixed)
+
+
 FOLLOWED = {
     "Concatenate": (MAPS, with_other_maps(layers.Concatenate())),
     "Concatenate of others first": (MAPS, with_other_maps(layers.Concatenate(), -1)),
@@ -193,6 +200,7 @@ FOLLOWED = {
             reader=layers.Conv1DTranspose(2, 3, name="reader"),
         ),
     ),
+    "separable attention": (SEQUENCE, separable_attention),
     "operations": (FEATURES, plain_operations),
     "operations that move": (MAPS, moved),
     "operations on maps": (MAPS, operations_on_maps),
@@ -290,7 +298,15 @@ def added_factors(x):
     return dense(3, "head")(layers.Add()([dense(4, "source")(x), dense(4, "other")(x)]))
 
 
+def tokens_of_features(x):
+    """Each feature is a token, whose score counts for all."""
+    tokens = layers.Permute((2, 1))(dense(4, "source")(x))
+    mixed = hsvit_keras.layers.SeparableAttention()(dense(1, "query")(tokens), tokens, tokens)
+    return dense(3, "head")(layers.Flatten()(mixed))
+
+
 KEPT = {
+    "tokens of separable attention": (SEQUENCE, tokens_of_features),
     "GroupNormalization": (MAPS, between(layers.GroupNormalization(2))),
     "Rescaling of channels": (MAPS, between(layers.Rescaling([1.0, 2.0, 3.0, 4.0]))),
     "other values added": (FEATURES, added_factors),

@@ -78,6 +78,14 @@ def test_settings_of_a_step_come_before_those_of_the_config():
     assert step.values["distillation"]["teachers"] == ["big.keras"]
 
 
+def test_a_step_may_have_an_optimizer_of_its_own():
+    arguments = {"optimizer": "sgd", "clip_norm": 1.0, "ema_momentum": 0.9, "teacher_input_range": [0, 1]}
+    values = only_step("finetune", arguments).values
+    assert (values["optimizer"], values["clip_norm"], values["ema_momentum"]) == ("sgd", 1.0, 0.9)
+    assert values["distillation"]["teacher_input_range"] == [0, 1]
+    assert only_step("finetune", {}).values["optimizer"] == "adamw"
+
+
 def test_settings_of_a_step_are_of_no_other():
     first, second = chain(
         config(("slim", {"groups": 1, "epochs": 9, "hard": True}), ("quantize", {})), MODEL, (8, 8, 1)

@@ -132,7 +132,7 @@ def changed(**changes):
         ({"validation": "tset"}, "config.validation has to be a share .* or 'test'; received 'tset'"),
         ({"validation": {"share": 1.0, "seed": 0}}, "config.validation has to be a share between 0 and 1"),
         ({"validation": {"share": 0.1}}, "config.validation has to be a share"),
-        ({"views": 0}, "config.views has to be at least 1; received 0"),
+        ({"views": 0}, "config.views has to be an integer of at least 1; received 0"),
         (
             {"evaluation_crop": {"share": 0}},
             "evaluation_crop.*share has to be a number, more than 0.*received 0",

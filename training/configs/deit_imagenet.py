@@ -1,9 +1,8 @@
 """DeiT and DeiT-Scaled on ImageNet: Hardware-Aware Vision Transformer Scaling, appendix E.
 
 It names the optimization; label smoothing and augmentation are those of DeiT (https://arxiv.org/abs/2012.12877,
-Table 9, and its program). Beyond this the paper distils from RegNetY-16GF and drops whole blocks at random.
-Of the augmentation one thing differs: the three views of an image are at least a sixth of an epoch apart;
-the program gives them to different devices at once.
+Table 9, and its program). Of the augmentation one thing differs: the three views of an image are at least a
+sixth of an epoch apart; the program gives them to different devices at once.
 
 From DeiT's program (https://github.com/facebookresearch/deit) are the learning rates around the cosine, which
 it changes once an epoch, epsilon, no clipping, stochastic depth, and that biases, normalizations, positions

@@ -2,8 +2,8 @@
 
 The paper says nothing of augmentation, warm-up, label smoothing and which parameters decay. Augmentation is
 that of the authors' program. So are gradients that are clipped at a norm of 0.01, a cosine that takes one
-step an epoch, no warm-up, PyTorch's AdamW, by which all parameters decay, and its epsilon. It trains in 16-bit
-mixed precision (`--config.dtype=mixed_float16`), here it is float32.
+step an epoch, no warm-up, PyTorch's AdamW, by which all parameters decay, and its epsilon. It trains in
+16-bit mixed precision (`--config.dtype=mixed_float16`), here it is float32.
 """
 
 from ml_collections import ConfigDict, FieldReference

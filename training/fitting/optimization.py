@@ -28,14 +28,13 @@ def build_optimizer(model, values, steps):
         if values["optimizer"] == "sgd"
         else {"epsilon": values["epsilon"]}
     )
-    average = values["ema_momentum"]
+    if values["ema_momentum"] is not None:
+        own |= {"use_ema": True, "ema_momentum": values["ema_momentum"]}
     optimizer = _OPTIMIZERS[values["optimizer"]](
         _rate_of_steps(values, steps) if values["schedule"] == "cosine" else rate_of_epoch(values, 0),
         weight_decay=values["weight_decay"],
         global_clipnorm=values["clip_norm"],
-        use_ema=average is not None,
         **own,
-        **({} if average is None else {"ema_momentum": average}),
     )
     if values["decay_kernels_only"]:
         optimizer.exclude_from_weight_decay(

@@ -2,18 +2,18 @@
 
 import textwrap
 
-from training.tabulating.paper import list_tables, load_table
+from training.tabulating import paper
 
 _WIDTH = 108
 
 
 def overview():
     """One paragraph a table: its name, title and data sets, its rows, and those that only show a figure."""
-    return "\n".join(_paragraph(name) for name in list_tables())
+    return "\n".join(_paragraph(name) for name in paper.list_tables())
 
 
 def _paragraph(name):
-    table = load_table(name)
+    table = paper.load_table(name)
     trained = "; ".join(row.name for row in table.rows if row.model)
     shown = "; ".join(row.name for row in table.rows if not row.model)
     lines = [f"{name}: {table.title}, on {', '.join(table.recipes)}", *_wrapped(trained)]

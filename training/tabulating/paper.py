@@ -91,9 +91,11 @@ def list_tables():
     """Names of the tables, by paper and number."""
     from training import tables
 
-    found = (module.name for module in pkgutil.iter_modules(tables.__path__))
-    numbered = filter(None, (re.fullmatch(r"(.*)_table(\d+)", name) for name in found))
-    return [match[0] for match in sorted(numbered, key=lambda match: (match[1], int(match[2])))]
+    names = [module.name for module in pkgutil.iter_modules(tables.__path__)]
+    found = [name for name in names if hasattr(_module(name), "get_table")]
+    return sorted(
+        found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+    )
 
 
 def load_table(name):
@@ -106,4 +108,8 @@ def load_table(name):
         from hsvit_keras.models.registry import suggest
 
         raise InputError(f"--table: there is no table {name!r}; {suggest(name, list_tables())}")
-    return importlib.import_module(f"training.tables.{name}").get_table()
+    return _module(name).get_table()
+
+
+def _module(name):
+    return importlib.import_module(f"training.tables.{name}")

@@ -1,0 +1,40 @@
+"""Little data: models of the papers and those they compare with, trained from scratch by one recipe.
+
+No paper prints these figures; docs/small_data.md says what they show. Patches of 16 pixels would leave images
+of 32 x 32 four tokens, so that ViTs take patches of 4 here.
+"""
+
+import functools
+
+from training.configs import small_data
+from training.tabulating.paper import Row, Table
+
+
+def get_table():
+    return Table(
+        title="Small data",
+        paper="none: docs/small_data.md",
+        recipes={
+            "digits": functools.partial(small_data.get_config, "digits", 0.305, 0.324, epochs=60),
+            "fashion_mnist": functools.partial(
+                small_data.get_config, "fashion_mnist", 0.286, 0.353, epochs=30
+            ),
+        },
+        rows=(
+            Row("HSViT-C2A2", "hsvit_c2a2"),
+            Row("HSViT-tiny", "hsvit_tiny"),
+            Row("CCT", "cct"),
+            Row("DHVT-T", "dhvt_t_cifar_p4"),
+            Row("DeiT-Ti", "deit_tiny", {"patch_size": 4}),
+            Row("HVT-Ti-1", "hvt_ti_1", {"patch_size": 4}),
+            Row("PiT-Ti", "pit_ti", {"patch_size": 4, "patch_stride": 2}),
+            Row("ResNet-18", "resnet18"),
+            Row("MobileNetV2-1.0", "mobilenet_v2_100"),
+            Row("EfficientNet-B0", "efficientnet_b0"),
+            Row("MobileViT-XS", "mobilevit_xs"),
+            Row("SwiftFormer-XS", "swiftformer_xs"),
+            Row("EfficientFormer-L1", "efficientformer_l1"),
+            Row("CvT-13", "cvt_13"),
+        ),
+        image_size=32,
+    )
