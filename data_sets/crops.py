@@ -18,7 +18,8 @@ class CentreCrop:
     """The centre of an image, as it is evaluated: resized to the target's size over `share`, then cut out.
 
     An image that keeps its aspect is resized so that the target is just covered, as by torchvision's
-    `Resize(size / share)` and `CenterCrop(size)`; one that does not is stretched.
+    `Resize(size / share)` and `CenterCrop(size)`; one that does not is stretched. With a share of 1 the centre
+    is that of Pillow's `ImageOps.fit`, which the phone app takes, too: nothing is rounded to whole pixels.
 
     Args:
         share: float, more than 0 and at most 1: sides of the target over those of the resized image.
@@ -41,6 +42,8 @@ class CentreCrop:
             keeps_aspect: bool.
             rng: unused.
         """
+        if keeps_aspect and self._share == 1:
+            return _fitted(size, target)
         # Sides are rounded down and places to the nearest pixel, as torchvision has it.
         resized = [math.floor(side / self._share) for side in target]
         if keeps_aspect:
@@ -151,6 +154,17 @@ class RandomResizedCrop:
         right, bottom = (math.ceil(place) for place in box[2:])
         inner = box[0] - left, box[1] - top, box[2] - left, box[3] - top
         return image.crop((left, top, right, bottom)).resize(target, self._resample, box=inner)
+
+
+def _fitted(size, target):
+    """The largest box in the middle of an image that has the target's aspect."""
+    width, height = size
+    if width * target[1] > height * target[0]:
+        width = height * target[0] / target[1]
+    else:
+        height = width * target[1] / target[0]
+    left, top = (size[0] - width) / 2, (size[1] - height) / 2
+    return left, top, left + width, top + height
 
 
 CENTRE = CentreCrop()

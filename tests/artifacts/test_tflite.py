@@ -59,6 +59,7 @@ def test_report(classifier, digits, tmp_path):
         "data_set": "digits",
         "input_range": [0, 255],
         "probabilities": True,
+        "resizing": None,
     }
     parity = report["parity"]
     assert (parity["samples"], parity["data"], parity["top1_agreement"]) == (32, "digits", 1.0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from data_sets.crops import crop_of
 from data_sets.images import ImageFiles, resized
 from hsvit_keras.checkpoints.transformers.preprocessing import preprocessing_of
 from hsvit_runtime.errors import InputError
@@ -102,7 +103,7 @@ def test_pictures_as_the_library_prepares_them(case, tmp_path):
     expected = np.reshape(case["pixels"], case["shape"])
     expected = expected[..., ::-1] if preparation.flips_channels else expected  # which the model does
     for images in (picture[np.newaxis], ImageFiles([tmp_path / "picture.png"])):
-        found = resized(images, 0, case["shape"], preparation.resizing)
+        found = resized(images, 0, case["shape"], crop_of(preparation.resizing))
         np.testing.assert_array_equal(found, expected)
 
 
