@@ -18,8 +18,9 @@ class CentreCrop:
     """The centre of an image, as it is evaluated: resized to the target's size over `share`, then cut out.
 
     An image that keeps its aspect is resized so that the target is just covered, as by torchvision's
-    `Resize(size / share)` and `CenterCrop(size)`; one that does not is stretched. With a share of 1 the centre
-    is that of Pillow's `ImageOps.fit`, which the phone app takes, too: nothing is rounded to whole pixels.
+    `Resize(size / share)` and `CenterCrop(size)`; one that does not is stretched. With a share of 1 the
+    centre is that of Pillow's `ImageOps.fit`, which the phone app takes, too: nothing is rounded to whole
+    pixels.
 
     Args:
         share: float, more than 0 and at most 1: sides of the target over those of the resized image.
