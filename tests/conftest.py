@@ -31,6 +31,16 @@ def pytest_collection_finish():
     gc.set_threshold(50_000, 20, 20)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_kept(request):
+    """Models that a file's tests share go with it: searching gigabytes of them for garbage takes seconds."""
+    yield
+    for value in vars(request.module).values():
+        if getattr(value, "__module__", None) == request.module.__name__ and hasattr(value, "cache_clear"):
+            value.cache_clear()
+    gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def same_chance():
     """The same initial weights, batches and dropout in every run: Keras draws from all of these."""

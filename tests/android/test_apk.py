@@ -16,7 +16,7 @@ import pytest
 if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
-from export.bundles.writing import Request, write
+from export.bundles.writing import Original, Request, write
 from tests.export import bundles
 
 DEMO = pathlib.Path(__file__).parents[2] / "android_demo"
@@ -32,7 +32,7 @@ pytestmark = [
 def make_bundle(folder):
     models = bundles.make_models(folder)
     mobile = [str(models / f"{name}.tflite") for name in ("dynamic", "int8")]
-    write(Request(str(models / "model.keras"), mobile, str(folder / "bundle"), images=3))
+    write(Request([Original(str(models / "model.keras"), mobile)], str(folder / "bundle"), images=3))
     return folder / "bundle"
 
 

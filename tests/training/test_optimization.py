@@ -230,7 +230,7 @@ def test_without_averages_nothing_is_swapped():
 @pytest.mark.slow
 @pytest.mark.slow_on_jax
 def test_averages_are_validated_and_saved_and_the_run_goes_on_from_the_others(tmp_path):
-    config = small_config(ema_momentum=0.5, epochs=2, optimizer="sgd", clip_norm=1.0)
+    config = small_config(ema_momentum=0.5, epochs=2, learning_rate=0.01, clip_norm=1.0)
     summary = train(config, tmp_path)
     last = keras.models.load_model(tmp_path / "last.keras")
     averages = [np.asarray(value) for value in last.optimizer._model_variables_moving_average]
