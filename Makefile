@@ -67,8 +67,9 @@ $(RUN)/small.keras:
 	$(MAKE) demo
 
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
-COMPUTING := tests/layers tests/models tests/compression tests/checkpoints tests/tasks tests/training \
-	--ignore=tests/checkpoints/test_reading.py
+COMPUTING := tests/layers tests/models tests/compression tests/tasks
+# On JAX these run with the slow tests: most of their time goes by until their models are compiled.
+TRAINING := tests/checkpoints tests/training --ignore=tests/checkpoints/test_reading.py
 ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
 ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
 
@@ -85,7 +86,8 @@ test: setup
 # Kills and resumes of whole runs, every damaged bit of a file, all variants of a family.
 test-slow: setup
 	$(ON_TENSORFLOW) -m slow tests
-	$(ON_JAX) -m "slow_on_jax and not tensorflow and not once" $(COMPUTING)
+	$(ON_JAX) -m "slow_on_jax and not tensorflow and not once" $(COMPUTING) $(TRAINING)
+	$(ON_JAX) -m "not tensorflow and not slow and not once" $(TRAINING)
 
 lint: setup
 	$(IN_VENV) -m ruff check
