@@ -13,7 +13,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite $(RUN)/best.onnx)
 
-.PHONY: demo apk test test-slow lint setup setup-mediapipe clean
+.PHONY: demo apk test test-slow test-exhaustive lint setup setup-mediapipe clean
 .DELETE_ON_ERROR:
 
 demo: export KERAS_BACKEND = tensorflow
@@ -68,7 +68,7 @@ $(RUN)/small.keras:
 
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
 COMPUTING := tests/layers tests/models tests/compression tests/tasks
-# On JAX these run with the slow tests: most of their time goes by until their models are compiled.
+# On JAX these are slow tests: most of their time goes by until their models are compiled.
 TRAINING := tests/checkpoints tests/training --ignore=tests/checkpoints/test_reading.py
 ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
 ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
@@ -83,11 +83,15 @@ test: setup
 			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \
 	fi
 
-# Kills and resumes of whole runs, every damaged bit of a file, all variants of a family.
+# Kills and resumes of whole runs, commands from end to end.
 test-slow: setup
-	$(ON_TENSORFLOW) -m slow tests
-	$(ON_JAX) -m "slow_on_jax and not tensorflow and not once" $(COMPUTING) $(TRAINING)
+	$(ON_TENSORFLOW) -m "slow and not exhaustive" tests
 	$(ON_JAX) -m "not tensorflow and not slow and not once" $(TRAINING)
+
+# All variants of a family, many random models, every damaged bit of a file, whole recipes: before a release.
+test-exhaustive: setup
+	$(ON_TENSORFLOW) -m exhaustive tests
+	$(ON_JAX) -m "slow_on_jax and not tensorflow and not once" $(COMPUTING) $(TRAINING)
 
 lint: setup
 	$(IN_VENV) -m ruff check

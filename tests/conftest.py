@@ -20,7 +20,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
-        if item.get_closest_marker("slow_on_jax") and keras.backend.backend() == "jax":
+        on_jax = item.get_closest_marker("slow_on_jax") and keras.backend.backend() == "jax"
+        if on_jax or item.get_closest_marker("exhaustive"):
             item.add_marker(pytest.mark.slow)
 
 

@@ -11,6 +11,7 @@ if keras.backend.backend() != "tensorflow":
 
 from export.quantizers.quantizers import quantizers
 from tests.artifacts.running import outputs_of
+from tests.parameters import exhaustive_but
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
@@ -23,7 +24,7 @@ APPLICATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", APPLICATIONS)
+@pytest.mark.parametrize("name", exhaustive_but(["MobileNetV2"], APPLICATIONS))
 def test_int8(name, tmp_path):
     """All is of integers, in one piece, and at least as near to the model as TFLiteConverter's artifact.
 

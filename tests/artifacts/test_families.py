@@ -1,7 +1,7 @@
 """Every family as an artifact: accelerated whole, with the outputs of Keras and its multiply-adds.
 
-A new family is covered by registering it. A few stand for the others, which `make test-slow` converts. All
-tests of a family share its model and its files.
+A new family is covered by registering it. A few stand for the others, which `make test-exhaustive`
+converts. All tests of a family share its model and its files.
 """
 
 import functools

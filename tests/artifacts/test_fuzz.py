@@ -14,7 +14,7 @@ from hsvit_keras.compression.model_inputs import input_name
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
 from tests.compression.random_graphs import random_model
-from tests.parameters import slow_but
+from tests.parameters import exhaustive_but, slow_but
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -36,9 +36,7 @@ def pictures(model, seed, count=64):
 
 
 @pytest.mark.parametrize("preset", slow_but(["float32"], ["float32", "int8"]))
-@pytest.mark.parametrize(
-    "seed", [seed if seed in FAST else pytest.param(seed, marks=pytest.mark.slow) for seed in range(SLOW)]
-)
+@pytest.mark.parametrize("seed", exhaustive_but(FAST, range(SLOW)))
 def test_tflite(seed, preset, tmp_path):
     """At int8, the ranges of random models may lose much, but Keras has to compute the same with them."""
     model, path = random_model(seed), tmp_path / "m.tflite"

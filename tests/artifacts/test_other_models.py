@@ -9,6 +9,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from tests.compression import other_models
+from tests.parameters import exhaustive_but
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,7 +21,7 @@ pytestmark = [
 WHOLE = ("ResNet", "ResNetV2", "EfficientNet", "EfficientNetV1", "EfficientNetV2", "DenseNet", "MobileNet")
 
 
-@pytest.mark.parametrize("name", other_models.MODELS)
+@pytest.mark.parametrize("name", exhaustive_but(other_models.A_FEW, other_models.MODELS))
 def test_artifacts(name, tmp_path):
     """Each is compared with the model before it is written."""
     model = other_models.model_named(name)

@@ -14,7 +14,7 @@ from hsvit_keras.layers.model_description import description_of
 from hsvit_runtime.resizing import Resizing
 from tests import reference
 from tests.models.running import outputs
-from tests.parameters import slow_but
+from tests.parameters import exhaustive_but, slow_but
 from tests.reference.made.make_timm import NAMES, NUM_CLASSES, digest, pixels, weight
 
 MADE = reference.load("made/timm")
@@ -52,7 +52,7 @@ def test_all_models_are_compared():
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", slow_but(QUICK, NAMES))
+@pytest.mark.parametrize("name", exhaustive_but(QUICK, NAMES))
 def test_names_and_shapes_are_those_of_timm(name):
     side = VARIANTS[name].side
     assert digest(shapes_of(name, (side, side), 1000)) == MODELS[name]["tensors"]

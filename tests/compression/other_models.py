@@ -56,6 +56,9 @@ _DARKNET = {
     "input_shape": (64, 64, 3),
 }
 
+# Squeezed and excited convolutions, attention, and a package of other layers.
+A_FEW = ("hub MobileNet", "hub ViT", "cv EfficientNetV2")
+
 MODELS = {
     "hub ResNet": lambda: _hub("ResNet", **_RESNET, block_type="basic_block"),
     "hub ResNetV2": lambda: _hub("ResNet", **_RESNET, block_type="bottleneck_block", use_pre_activation=True),

@@ -16,7 +16,7 @@ from tests.compression.test_slimming import random_half
 FAST, SLOW = 2, 60
 SEEDS = [
     *(pytest.param(seed, marks=pytest.mark.slow_on_jax) for seed in range(FAST)),
-    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(FAST, SLOW)),
+    *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(FAST, SLOW)),
 ]
 MULTIPLYING = (
     layers.Conv1D, layers.Conv2D, layers.Dense, layers.DepthwiseConv1D, layers.DepthwiseConv2D,

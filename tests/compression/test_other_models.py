@@ -42,13 +42,12 @@ def assert_no_norm_behind_convolutions(folded):
             assert is_shared or not isinstance(source, keras.layers.Conv2D | keras.layers.DepthwiseConv2D)
 
 
-ON_JAX = ("hub MobileNet", "hub ViT", "cv EfficientNetV2")
-
-
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow_on_jax if name in ON_JAX else ())
+        pytest.param(
+            name, marks=pytest.mark.slow_on_jax if name in other_models.A_FEW else pytest.mark.exhaustive
+        )
         for name in other_models.MODELS
     ],
 )

@@ -17,7 +17,7 @@ from export import catalog
 from export.cataloguing import models_table
 from hsvit_runtime.errors import InputError, MissingFileError
 from tests.command_line.in_process import call
-from tests.parameters import slow_but
+from tests.parameters import exhaustive_but, slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -60,7 +60,7 @@ def test_parameters(name):
     assert trainable(name) == ROWS[name]["parameters"]
 
 
-@pytest.mark.parametrize("name", slow_but([QUICK], sorted({QUICK, *smallest_of_each_class()})))
+@pytest.mark.parametrize("name", exhaustive_but([QUICK], sorted({QUICK, *smallest_of_each_class()})))
 def test_artifacts(name):
     row, _ = models_table.facts(name)
     assert row["macs"] == ROWS[name]["macs"]

@@ -130,7 +130,7 @@ def check_bundle(folder):
     assert models["small_original.tflite"]["title"] == "small float32 original"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_segmentation_and_instructions(tmp_path, monkeypatch, capsys):
     names = load_dataset("digits_segmentation", "test").class_names
     for filters in (2, 6):

@@ -29,7 +29,7 @@ def test_there_are_twenty_models_or_more():
         assert models.create(name).output_shape == (None, models.CLASSES)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_comparison(tmp_path, monkeypatch, capsys):
     report = comparison.compare(tmp_path, ["separable"], epochs=2)
     assert json.loads((tmp_path / "quantizers.json").read_text()) == report

@@ -111,13 +111,13 @@ def each_kind():
                 fast.add(name)
                 seen |= kind
     for name in MODELS:
-        yield _parameter(name, is_slow=name not in fast)
+        yield _parameter(name, None if name in fast else pytest.mark.slow)
 
 
 def a_few():
-    """`MODELS` for a test that converts: plain, in groups, without attention; the others are slow."""
+    """`MODELS` for a test that converts: plain, in groups, without attention; the others are exhaustive."""
     fast = ("deit_base", "fnet2d", "hsvit_c2a2")
-    return [_parameter(name, is_slow=name not in fast) for name in MODELS]
+    return [_parameter(name, None if name in fast else pytest.mark.exhaustive) for name in MODELS]
 
 
 def _kind(name):
@@ -126,9 +126,9 @@ def _kind(name):
     return {variant.model_class, variant.arguments(variant.input_shape).get("attention")}
 
 
-def _parameter(name, is_slow):
+def _parameter(name, mark=None):
     """The tests of one model share it, so with `--dist=loadgroup` they run in one process."""
-    marks = [pytest.mark.xdist_group(name), *([pytest.mark.slow] if is_slow else [])]
+    marks = [pytest.mark.xdist_group(name), *([mark] if mark else [])]
     return pytest.param(name, marks=marks)
 
 

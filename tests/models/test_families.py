@@ -93,7 +93,9 @@ def test_clone(name):
 
 
 @pytest.mark.slow_on_jax
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_half_precision(name, policy):
     model, given, expected = built(name)

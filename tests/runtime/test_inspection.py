@@ -414,7 +414,7 @@ def flipped(content, seed):
     return bytes(content)
 
 
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 300), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 300), marks=pytest.mark.exhaustive)])
 def test_flipped_bits_give_a_report_or_one_clear_error(monkeypatch, seeds):
     monkeypatch.setattr(delegation, "TIMEOUT_SECONDS", 20)
     outcomes = set()

@@ -83,7 +83,7 @@ def test_sensitivity_measures_the_same_metric(run):
     assert {"layer", "kind", "mean_iou", "noise"} == set(report["layers"][0])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_recipe_finds_digits(tmp_path):
     """The whole recipe, as README shows it."""
     call(train, "--config=training/configs/digits_segmentation.py", f"--workdir={tmp_path}")

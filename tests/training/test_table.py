@@ -214,7 +214,7 @@ def test_a_table_trains_its_rows_and_writes_what_came_out(unbroken):
         assert model.count_params() == run.summary["parameters"] + run.summary["non_trainable_parameters"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_table_that_was_killed_ends_with_the_same_numbers(tmp_path, unbroken, tiny, capsys):
     with broken_off():
         call(table, "--table=tiny", f"--workdir={tmp_path}", "--seeds=0,1")
