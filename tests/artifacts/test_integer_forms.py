@@ -134,6 +134,7 @@ def integer_forms():
     return quantized_and_its_artifact(between_convolutions(integer_layers()))
 
 
+@pytest.mark.slow
 def test_forms_compute_with_integers_alone(integer_forms):
     """One QUANTIZE at the start, a DEQUANTIZE at each end; one partition of XNNPACK."""
     found, _ = integer_forms
@@ -141,6 +142,7 @@ def test_forms_compute_with_integers_alone(integer_forms):
     assert found["partitions"] == 1 and not found["undelegated_ops"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", integer_layers())
 def test_forms(form, integer_forms):
     """A step of rounding."""

@@ -20,7 +20,6 @@ from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
 from tests.command_line.in_process import call
 from tests.export import reports
-from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
@@ -92,7 +91,8 @@ def measure(files, *names, **options):
     return report
 
 
-@pytest.mark.parametrize("dtype", slow_but(["uint8"], ["uint8", "int8"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_integers_take_the_bytes_of_images(dtype, files, expected):
     """Their grid says which value a byte stands for, with or without the range of the other model."""
     assert expected > 0.9

@@ -92,6 +92,7 @@ def test_clone(name):
     np.testing.assert_array_equal(outputs(copy, given), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.slow_on_jax
 @pytest.mark.parametrize(
     "policy", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.exhaustive)]

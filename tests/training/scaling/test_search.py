@@ -122,6 +122,7 @@ def test_trials_have_the_recipe_and_tell_what_they_are_for(tmp_path, by_formula,
     assert len({json.dumps(row["configuration"], sort_keys=True) for row in costs}) == len(costs)
 
 
+@pytest.mark.slow
 def test_scores_are_means_over_the_seeds(tmp_path, by_formula, without_picture):
     found = search(small_config(seeds=(0, 2)), tmp_path)
     assert found["steps"][0]["start"]["score"] == pytest.approx((0.01 - 0.01) / 2)
