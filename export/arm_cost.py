@@ -11,7 +11,7 @@ import sys
 from absl import flags
 
 from command_line import commands
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from measuring.arm_cost import counting, emulation, table
 
 FLAGS = flags.FLAGS
@@ -31,6 +31,7 @@ def define_flags():
 
 def main(arguments):
     paths = [*arguments, *FLAGS.others]
+    outputs.check(FLAGS.output, outputs.json_with("cost", "core", "models"), reads=paths)
     report = counting.compare(paths, FLAGS.core, cache=FLAGS.cache, progress=_show_progress)
     if FLAGS.output:
         files.write_json(FLAGS.output, report)

@@ -12,7 +12,7 @@ import pathlib
 from absl import flags
 
 from command_line import commands, model_data
-from hsvit_runtime import SUFFIXES, files
+from hsvit_runtime import SUFFIXES, files, outputs
 from measuring import official_tools
 
 FLAGS = flags.FLAGS
@@ -37,6 +37,7 @@ def main(_):
     from export.benchmarking import comparing, table
 
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
+    outputs.check(FLAGS.output, outputs.json_with("models", "pairs"), reads=paths)
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
         if any(path.suffix in (".keras", *SUFFIXES) for path in paths):
             report = comparing.measure(

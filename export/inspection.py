@@ -6,7 +6,7 @@ python -m export.inspection M.tflite [--output=R.json] [--runtime=2.16]
 from absl import flags
 
 from command_line import commands
-from hsvit_runtime import files, inspection
+from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
@@ -19,6 +19,7 @@ def define_flags():
 
 def main(arguments):
     (path,) = arguments
+    outputs.check(FLAGS.output, outputs.json_with("ops", "custom_ops"), reads=[path])
     report = inspection.inspect(path, runtime=FLAGS.runtime)
     if FLAGS.output:
         files.write_json(FLAGS.output, report)

@@ -21,7 +21,7 @@ from absl import flags
 
 from command_line import commands, model_data
 from export.phones import adb, app
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
@@ -58,6 +58,7 @@ def main(arguments):
     actions = {"run": _run, "pull": _pull, "report": _show}
     if arguments[0] not in actions:
         raise InputError(f"the action is one of {', '.join(actions)}; received {arguments[0]!r}")
+    _check_outputs()
     actions[arguments[0]]()
 
 
@@ -77,6 +78,11 @@ def _run():
             timeout=FLAGS.timeout,
         )
     _show()
+
+
+def _check_outputs():
+    outputs.check(FLAGS.output, outputs.json_with("models", "pairs"))
+    outputs.check(pathlib.Path(FLAGS.output).with_suffix(".html"), outputs.PAGE)
 
 
 def _check_flags():

@@ -12,6 +12,7 @@ from absl import flags
 
 from command_line import commands
 from export.page import building, run_folder
+from hsvit_runtime import outputs
 
 FLAGS = flags.FLAGS
 
@@ -25,6 +26,7 @@ def define_flags():
 
 
 def main(_):
+    outputs.check(FLAGS.output, outputs.PAGE)
     run = run_folder.read_run(FLAGS.workdir, exports=FLAGS.exports, benchmarks=FLAGS.benchmark)
     building.write(run, FLAGS.output)
 

@@ -15,7 +15,7 @@ from absl import flags
 
 from command_line import commands
 from export.serving import bench, manifest
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import MissingPackageError
 from measuring import device
 
@@ -35,6 +35,8 @@ def define_flags():
 
 
 def main(_):
+    if FLAGS.bench:
+        outputs.check(FLAGS.output, outputs.json_with("num_nodes", "rows"), reads=[FLAGS.manifest])
     engine = _engine()
     shards = manifest.read(FLAGS.manifest)
     print(f"starting {FLAGS.num_nodes} node(s) for {shards.model}, {len(shards.shards)} shard(s)", flush=True)

@@ -16,7 +16,7 @@ from absl import flags
 
 from command_line import commands
 from export.simulation import input_files
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError, MissingPackageError
 
 FLAGS = flags.FLAGS
@@ -44,6 +44,8 @@ def main(_):
         raise MissingPackageError("simulating needs SimPy: pip install 'hsvit-keras[horizontal]'")
     output = pathlib.Path(FLAGS.output)
     output.parent.mkdir(parents=True, exist_ok=True)
+    reads = [path for path in (*FLAGS.served, FLAGS.shards, FLAGS.subsets, FLAGS.networks) if path]
+    outputs.check(output, outputs.json_with("images", "seed", "rows"), reads=reads)
     if FLAGS.served:
         report = _compare_with_measured()
     elif FLAGS.shards and FLAGS.subsets:
@@ -67,6 +69,8 @@ def _compare_with_measured():
 def _sweep(output):
     from export.simulation import network, plots, sweep
 
+    for name in ("latency", "accuracy"):
+        outputs.check(_figure(output, name), outputs.PICTURE)
     shards, accuracies, models = input_files.read_shards_and_subsets(FLAGS.shards, FLAGS.subsets)
     losses = [_share(text) for text in FLAGS.loss]
     settings = {
@@ -85,9 +89,13 @@ def _sweep(output):
         progress=functools.partial(commands.show_progress, "simulation"),
     )
     print(sweep.table(rows))
-    plots.draw_latency(rows, output.with_name(f"{output.stem}_latency.png"))
-    plots.draw_accuracy(rows, input_files.labels_of(models), output.with_name(f"{output.stem}_accuracy.png"))
+    plots.draw_latency(rows, _figure(output, "latency"))
+    plots.draw_accuracy(rows, input_files.labels_of(models), _figure(output, "accuracy"))
     return {**settings, "models": models, "rows": rows}
+
+
+def _figure(output, name):
+    return output.with_name(f"{output.stem}_{name}.png")
 
 
 def _share(text):

@@ -11,7 +11,7 @@ from absl import flags
 from command_line import commands, model_data
 from data_sets import load_dataset
 from export.serving import manifest, subsets
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 
 FLAGS = flags.FLAGS
 
@@ -27,6 +27,7 @@ def define_flags():
 
 
 def main(_):
+    outputs.check(FLAGS.output, outputs.json_with("manifests", "rows"), reads=FLAGS.manifests)
     models = [manifest.read(path) for path in FLAGS.manifests]
     data = model_data.data_set_of(models[0], FLAGS.data)
     dataset = load_dataset(data, "test", FLAGS.data_dir)

@@ -14,7 +14,7 @@ from ml_collections import config_flags
 
 from command_line import commands
 from command_line.tables import table
-from hsvit_runtime.errors import InputError
+from hsvit_runtime import outputs
 from hsvit_runtime.files import write_json
 
 FLAGS = flags.FLAGS
@@ -32,8 +32,8 @@ def main(_):
     from training.recipes import recipe
 
     output = pathlib.Path(FLAGS.output)
-    if output.suffix != ".png":
-        raise InputError(f"--output={output} must end in .png")
+    outputs.check(output, outputs.PICTURE)
+    outputs.check(output.with_suffix(".json"), outputs.json_with("data", "augmentation"))
     values = recipe.plain(FLAGS.config)
     augmentation_sheet.draw(load_dataset(values["data"], "train", FLAGS.data_dir), values, output)
     keys = ("data", "image_shape", "augmentation", "views", "evaluation_crop", "seed")

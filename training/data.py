@@ -15,6 +15,7 @@ from command_line import commands
 from command_line.tables import table
 from data_sets.catalog import DATASETS, SPLITS, folder_of, load_dataset, load_validation
 from data_sets.class_folders import left_out
+from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 
@@ -30,8 +31,9 @@ def define_flags():
 
 def main(_):
     output = pathlib.Path(FLAGS.output) if FLAGS.output else None
-    if output and output.suffix != ".png":
-        raise InputError(f"--output={output} must end in .png")
+    if output:
+        outputs.check(output, outputs.PICTURE)
+        outputs.check(output.with_suffix(".json"), outputs.json_with("name", "images_per_class"))
     parts = _load_parts(FLAGS.data, FLAGS.data_dir)
     summary = _summarize(parts)
     _print_summary(summary)

@@ -18,6 +18,7 @@ from absl import flags
 from ml_collections import config_flags
 
 from command_line import commands, tables
+from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from measuring import device
@@ -41,6 +42,7 @@ def define_flags():
 def main(_):
     from training.recipes import recipe
 
+    outputs.check(FLAGS.output, outputs.json_with("images", "results"))
     values = recipe.plain(FLAGS.config)
     report = measure(
         {**values, "data": "folder", "validation": "test", "train_images": None},

@@ -10,6 +10,7 @@ import numpy as np
 from absl import flags
 
 from command_line import commands, model_data
+from hsvit_runtime import outputs
 
 FLAGS = flags.FLAGS
 
@@ -35,6 +36,7 @@ def main(_):
     from training.compressing.layer_sensitivity import sensitivity, table
 
     require_backend("tensorflow", "jax")
+    outputs.check(FLAGS.output, outputs.json_with("scheme", "layers"), reads=[FLAGS.model])
     model = load_model(FLAGS.model)
     description = description_of(model)
     data = model_data.data_set_of(description, FLAGS.data)

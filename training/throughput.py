@@ -14,6 +14,7 @@ import statistics
 from absl import flags
 
 from command_line import commands, tables
+from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from training.speed.turns import Worker
@@ -37,6 +38,7 @@ def define_flags():
 
 
 def main(_):
+    outputs.check(FLAGS.output, outputs.json_with("repetitions", "results"))
     report = measure(
         FLAGS.models,
         backends=FLAGS.backend or [name for name in BACKENDS if importlib.util.find_spec(name)],

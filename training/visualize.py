@@ -12,7 +12,7 @@ import pathlib
 from absl import flags
 
 from command_line import commands, model_data
-from hsvit_runtime.errors import InputError
+from hsvit_runtime import outputs
 
 FLAGS = flags.FLAGS
 
@@ -38,8 +38,8 @@ def main(_):
     from training.visualizing import attention_maps
 
     output = pathlib.Path(FLAGS.output)
-    if output.suffix != ".png":
-        raise InputError(f"--output has to end in .png; received {output}")
+    outputs.check(output, outputs.PICTURE)
+    outputs.check(output.with_suffix(".json"), outputs.json_with("model", "data", "images"))
     model = load_model(FLAGS.model)
     description = description_of(model)
     data = model_data.data_set_of(description, FLAGS.data)

@@ -14,7 +14,7 @@ from hsvit_keras import create_model, list_models
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.compression.counting import count_parameters
-from hsvit_runtime import files, inspection
+from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring import device, latency_statistics, timing
@@ -22,6 +22,8 @@ from measuring import device, latency_statistics, timing
 REFERENCE = "deit_tiny"
 PRESETS = ("float32", "dynamic")
 THREADS, WARMUP = 1, 1
+_HEADING = b"# Models\n"
+_PAGE = outputs.Kind("table of models", ".md", lambda path: path.read_bytes().startswith(_HEADING))
 
 
 def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
@@ -39,8 +41,7 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
         OSError: a file cannot be read or written.
     """
     output = pathlib.Path(output)
-    if output.suffix != ".md":
-        raise InputError(f"the table's name has to end in .md; received --output={output}")
+    outputs.check(output, _PAGE)
     numbers, registered = output.with_suffix(".json"), list_models()
     known = {name: row for name, row in _read(numbers).items() if name in registered}
     names = [name for name in _matching(patterns, registered) if again or name not in known]
@@ -65,9 +66,14 @@ def _matching(patterns, registered):
 
 def _read(path):
     try:
-        return json.loads(path.read_text()) if path.exists() else {}
+        rows = json.loads(path.read_text()) if path.exists() else {}
     except ValueError as error:
         raise InputError(f"{path} is damaged: {error}; remove it to examine all models again") from error
+    if not isinstance(rows, dict) or not all(
+        isinstance(row, dict) and "class" in row for row in rows.values()
+    ):
+        raise InputError(f"{path} holds no numbers of models and would be lost: choose another output")
+    return rows
 
 
 # ---- what is found ---------------------------------------------------------------------------------

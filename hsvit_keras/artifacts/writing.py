@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import hashlib
 import importlib.metadata
-import json
 import pathlib
 
 import keras
@@ -28,7 +27,7 @@ from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
-from hsvit_runtime import files, inspection
+from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
 from hsvit_runtime.presets import ONNX_PRESETS, ONNX_TENSOR_TYPES, PRESETS, TENSOR_TYPES, preset_named
@@ -342,7 +341,7 @@ def _write(model, request, make):
     if request.batch_size is not None and request.batch_size < 1:
         raise InputError(f"batch_size has to be at least 1, or None; received {request.batch_size}")
     described_in = report_of(output)
-    _check_is_report(described_in)
+    outputs.check(described_in, outputs.json_with("sha256"))
     with files.replacing(output) as artifact, files.replacing(described_in) as described:
         prepared = _prepare(model, request, preset)
         inputs, labels, data = _samples_of(request.samples, prepared)
@@ -435,17 +434,6 @@ def _samples_of(samples, prepared):
         return inputs, None, None
     samples = samples if isinstance(samples, Samples) else Samples(samples)
     return named_inputs(prepared.model, samples.inputs, "samples"), samples.labels, samples.data
-
-
-def _check_is_report(path):
-    """Raises `InputError` if the report would replace a file that is no report, such as a run's config."""
-    if path.is_file():
-        try:
-            ours = "sha256" in json.loads(path.read_text())
-        except ValueError:
-            ours = False
-        if not ours:
-            raise InputError(f"the report would replace {path}, which is no report: choose another output")
 
 
 def _summary(prepared):

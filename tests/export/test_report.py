@@ -371,7 +371,7 @@ def test_page_needs_no_other_file(complete):
         for name in ("src", "href", "xlink:href", "data", "srcset"):
             assert attributes.get(name, "#").startswith(("#", "data:")), (tag, attributes)
     assert not re.findall(r"@import|url\((?!#|&#)", content)
-    assert "default-src 'none'" in page.attributes("meta")[3]["content"]
+    assert "default-src 'none'" in page.attributes("meta")[4]["content"]
     ids = re.findall(r'\bid="([^"]+)"', content)
     assert len(ids) == len(set(ids))
 

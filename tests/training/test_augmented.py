@@ -34,7 +34,7 @@ def test_a_sheet_has_a_row_for_each_operation_and_one_for_all(tmp_path, capsys, 
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ([CONFIG, "--output=sheet.jpg"], "--output=sheet.jpg must end in .png"),
+        ([CONFIG, "--output=sheet.jpg"], "has to end in .png; received sheet.jpg"),
         (["--output=sheet.png"], "--config is needed"),
         (
             [CONFIG, "--output=sheet.png", "--config.augmentation=(('RandAugmentt', {}),)"],

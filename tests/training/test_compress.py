@@ -165,7 +165,7 @@ def test_steps_without_training(run, tmp_path):
 @pytest.mark.once
 @pytest.mark.parametrize(
     "output, words",
-    [("small.tflite", r"--output has to end in \.keras"), ("no/small.keras", "there is no folder")],
+    [("small.tflite", r"output.s name has to end in \.keras"), ("no/small.keras", "there is no folder")],
 )
 def test_an_output_that_cannot_be_is_refused(run, tmp_path, output, words):
     with pytest.raises((ValueError, OSError), match=words):

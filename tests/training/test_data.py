@@ -113,7 +113,7 @@ def test_verify_and_sheet_of_a_folder(pets, capsys):
             "CIFAR-10 was not found in /nowhere, a folder that does not",
         ),
         (["--data=mnist"], InputError, "data='mnist' is not a known data set"),
-        (["--data=digits", "--output=sheet.jpg"], InputError, "--output=sheet.jpg must end in .png"),
+        (["--data=digits", "--output=sheet.jpg"], InputError, "has to end in .png; received sheet.jpg"),
         (
             ["--data=digits", "--output=/nowhere/sheet.png"],
             MissingFileError,

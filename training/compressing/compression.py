@@ -11,6 +11,7 @@ from hsvit_keras.compression import prune
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
+from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.files import replacing, write_json
 from hsvit_runtime.native_output import quietly
@@ -42,7 +43,13 @@ def compress(model, output, config, data_dir=None):
     """
     require_backend("tensorflow", "jax")
     model, output = pathlib.Path(model), pathlib.Path(output)
-    _check_output(output)
+    report = output.with_suffix(".compress.json")
+    reported = outputs.json_with("model", "data", "steps")
+    outputs.check(report, reported)
+    compressed = outputs.Kind(
+        "compressed model", ".keras", lambda _: report.is_file() and reported.is_one(report)
+    )
+    outputs.check(output, compressed, reads=[model])
     original = load_model(model)
     steps = chain(config, description_of(original), original.input_shape[1:])
     _check_teachers(steps)
@@ -62,7 +69,6 @@ def compress(model, output, config, data_dir=None):
 
     with replacing(output) as temporary:
         shutil.copyfile(path, temporary)
-    report = output.with_suffix(".compress.json")
     write_json(report, {"model": str(model), "data": data.name, "steps": rows, **machine.describe()})
     print(f"{table(rows, data.task.metric)}\nwrote {output} and {report}")
     return rows
@@ -120,13 +126,6 @@ def _finished(folder, begun):
 
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _check_output(output):
-    if output.suffix != ".keras":
-        raise InputError(f"--output has to end in .keras; received {output}")
-    if not output.parent.is_dir():
-        raise MissingFileError(f"cannot write {output}: there is no folder {output.parent}")
 
 
 def _check_teachers(steps):

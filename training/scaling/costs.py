@@ -17,7 +17,7 @@ from absl import flags
 
 from command_line import commands, tables
 from hsvit_keras.backends import require_backend
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.native_output import quietly
 from training.scaling.records import Records, canonical
@@ -378,6 +378,7 @@ def of_flags(name, folder=None):
 def main(arguments):
     from training.scaling import breakdown
 
+    outputs.check(FLAGS.output, outputs.json_with("model", "costs"), reads=arguments)
     model, rows = _model(arguments[0]), []
     for name in FLAGS.costs:
         cost = of_flags(name, FLAGS.cache)

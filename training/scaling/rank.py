@@ -10,7 +10,7 @@ import itertools
 from absl import flags
 
 from command_line import commands, tables
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import DEIT
@@ -39,6 +39,7 @@ def define_flags():
 def main(_):
     if len(FLAGS.costs) < 2:
         raise InputError(f"--costs takes two or more; received {','.join(FLAGS.costs)}")
+    outputs.check(FLAGS.output, outputs.json_with("models", "costs", "kendall"))
     measures = [costs.of_flags(name, FLAGS.cache) for name in FLAGS.costs]
     table = {measure.name: [] for measure in measures}
     drawn = draw(FLAGS.models, FLAGS.seed, FLAGS.image_size)

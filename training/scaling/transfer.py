@@ -13,7 +13,7 @@ import pathlib
 from absl import flags
 
 from command_line import commands, tables
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
@@ -36,6 +36,7 @@ def define_flags():
 
 
 def main(_):
+    outputs.check(FLAGS.output, outputs.json_with("factors", "cost", "configuration"), reads=[FLAGS.strategy])
     family = FAMILIES["pit"]
     measure = costs.of_flags(FLAGS.cost, FLAGS.cache)
 
