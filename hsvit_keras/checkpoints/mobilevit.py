@@ -1,5 +1,6 @@
 """MobileViT checkpoints of https://github.com/apple/ml-cvnets."""
 
+from hsvit_keras.checkpoints import mobilevit_weights
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import MobileViT
 from hsvit_runtime.errors import InputError
@@ -9,6 +10,25 @@ REQUIRED = ("n_classes", "number_heads", "last_layer_exp_factor", "layers")
 OPTIONAL = ("conv_1_out_channels",)
 # What a layer of the config says beside its sizes, for the strides and patches that our model has.
 _FIXED = {"patch_h": 2, "patch_w": 2, "stride": 2}
+_NAMES = mobilevit_weights.Names(
+    stem="conv_1",
+    residual="layer_{number}.{index}.block",
+    downsampling="layer_{number}.0.block",
+    expand="exp_1x1",
+    depthwise="conv_3x3",
+    project="red_1x1",
+    transformer="layer_{number}.1",
+    local="local_rep.conv_3x3",
+    input="local_rep.conv_1x1.block.conv",
+    block="global_rep.{index}",
+    norm="global_rep.{index}",
+    output="conv_proj",
+    fusion="fusion",
+    last="conv_1x1_exp",
+    head="classifier.fc",
+    convolution="block.conv",
+    normalization="block.norm",
+)
 
 
 def build(architecture, config, input_shape):
@@ -48,40 +68,15 @@ def _check_stages(stages):
 
 def load(model, tensors):
     """Sets the weights of `model` from the authors' tensors."""
-    _convolution(model, tensors, "stem_conv", "conv_1")
-    without_transformer = len(model.depths) - len(model.hidden_dims)
-    for i, depth in enumerate(model.depths):
-        stage, theirs = f"stage{i}", f"layer_{i + 1}"
-        has_transformer = i >= without_transformer
-        for j in range(1 if has_transformer else depth):
-            for part, name in (("expand", "exp_1x1"), ("depthwise", "conv_3x3"), ("project", "red_1x1")):
-                _convolution(model, tensors, f"{stage}_residual{j}_{part}", f"{theirs}.{j}.block.{name}")
-        if has_transformer:
-            _transformer(model, tensors, stage, f"{theirs}.1", depth)
-    _convolution(model, tensors, "last_conv", "conv_1x1_exp")
-    read.dense(model.get_layer("head"), tensors, "classifier.fc")
+    mobilevit_weights.load(model, tensors, _NAMES, _block)
 
 
-def _transformer(model, tensors, stage, theirs, depth):
-    """Sets the weights of a block with a transformer."""
-    _convolution(model, tensors, f"{stage}_local_conv", f"{theirs}.local_rep.conv_3x3")
-    read.convolution(
-        model.get_layer(f"{stage}_input_conv"), tensors, f"{theirs}.local_rep.conv_1x1.block.conv"
-    )
-    for i in range(depth):
-        ours, name = f"{stage}_block{i}", f"{theirs}.global_rep.{i}"
-        read.normalization(model.get_layer(f"{ours}_norm"), tensors, f"{name}.pre_norm_mha.0")
-        projections = [model.get_layer(f"{ours}_attention_{part}") for part in ("query", "key", "value")]
-        read.fused_dense(projections, tensors, f"{name}.pre_norm_mha.1.qkv_proj")
-        read.dense(model.get_layer(f"{ours}_attention_output"), tensors, f"{name}.pre_norm_mha.1.out_proj")
-        read.normalization(model.get_layer(f"{ours}_mlp_norm"), tensors, f"{name}.pre_norm_ffn.0")
-        read.dense(model.get_layer(f"{ours}_mlp_hidden"), tensors, f"{name}.pre_norm_ffn.1")
-        read.dense(model.get_layer(f"{ours}_mlp_output"), tensors, f"{name}.pre_norm_ffn.4")
-    read.normalization(model.get_layer(f"{stage}_norm"), tensors, f"{theirs}.global_rep.{depth}")
-    _convolution(model, tensors, f"{stage}_output_conv", f"{theirs}.conv_proj")
-    _convolution(model, tensors, f"{stage}_fusion_conv", f"{theirs}.fusion")
-
-
-def _convolution(model, tensors, layer, name):
-    """Sets the weights of a convolution and of the batch normalization behind it."""
-    read.normalized_convolution(model, tensors, layer, f"{name}.block.conv", f"{name}.block.norm")
+def _block(model, tensors, layer, name):
+    """Sets the weights of a transformer block."""
+    read.normalization(model.get_layer(f"{layer}_norm"), tensors, f"{name}.pre_norm_mha.0")
+    projections = [model.get_layer(f"{layer}_attention_{part}") for part in ("query", "key", "value")]
+    read.fused_dense(projections, tensors, f"{name}.pre_norm_mha.1.qkv_proj")
+    read.dense(model.get_layer(f"{layer}_attention_output"), tensors, f"{name}.pre_norm_mha.1.out_proj")
+    read.normalization(model.get_layer(f"{layer}_mlp_norm"), tensors, f"{name}.pre_norm_ffn.0")
+    read.dense(model.get_layer(f"{layer}_mlp_hidden"), tensors, f"{name}.pre_norm_ffn.1")
+    read.dense(model.get_layer(f"{layer}_mlp_output"), tensors, f"{name}.pre_norm_ffn.4")

@@ -1,6 +1,6 @@
 """MobileViT of the `transformers` library."""
 
-from hsvit_keras.checkpoints import tensors as read
+from hsvit_keras.checkpoints import mobilevit_weights
 from hsvit_keras.checkpoints.transformers import encoder
 from hsvit_keras.checkpoints.transformers.settings import check_settings, image_shape
 from hsvit_keras.models import MobileViT
@@ -24,6 +24,25 @@ DEFAULTS = {
     "qkv_bias": True,
 }
 DEPTHS = (1, 3, 2, 4, 3)  # fixed in the class
+NAMES = mobilevit_weights.Names(
+    stem="mobilevit.conv_stem",
+    residual="mobilevit.encoder.layer.{stage}.layer.{index}",
+    downsampling="mobilevit.encoder.layer.{stage}.downsampling_layer",
+    expand="expand_1x1",
+    depthwise="conv_3x3",
+    project="reduce_1x1",
+    transformer="mobilevit.encoder.layer.{stage}",
+    local="conv_kxk",
+    input="conv_1x1.convolution",
+    block="transformer.layer.{index}",
+    norm="layernorm",
+    output="conv_projection",
+    fusion="fusion",
+    last="mobilevit.conv_1x1_exp",
+    head="classifier",
+    convolution="convolution",
+    normalization="normalization",
+)
 
 
 def build(config, input_shape, **common):
@@ -54,49 +73,4 @@ def build(config, input_shape, **common):
 
 def load(model, tensors):
     """Sets the weights of `model` from the published tensors."""
-    load_stages(model, tensors, "mobilevit", _transformer)
-    convolution(model, tensors, "last_conv", "mobilevit.conv_1x1_exp")
-    read.dense(model.get_layer("head"), tensors, "classifier")
-
-
-def load_stages(model, tensors, family, load_transformer):
-    """Sets the weights of stem and stages, which MobileViTV2 names alike.
-
-    Args:
-        model: `keras.Model`.
-        tensors: `Tensors`.
-        family: str, the authors' module.
-        load_transformer: function from (model, tensors, what the names of our layers start with, the authors'
-            module, depth) that sets the weights of what follows the inverted residual of a stage.
-    """
-    convolution(model, tensors, "stem_conv", f"{family}.conv_stem")
-    without_transformer = len(model.depths) - len(model.hidden_dims)
-    for i, depth in enumerate(model.depths):
-        stage, theirs = f"stage{i}", f"{family}.encoder.layer.{i}"
-        if i < without_transformer:
-            for j in range(depth):
-                _inverted_residual(model, tensors, f"{stage}_residual{j}", f"{theirs}.layer.{j}")
-        else:
-            _inverted_residual(model, tensors, f"{stage}_residual0", f"{theirs}.downsampling_layer")
-            load_transformer(model, tensors, stage, theirs, depth)
-
-
-def _inverted_residual(model, tensors, layer, name):
-    for part, theirs in (("expand", "expand_1x1"), ("depthwise", "conv_3x3"), ("project", "reduce_1x1")):
-        convolution(model, tensors, f"{layer}_{part}", f"{name}.{theirs}")
-
-
-def _transformer(model, tensors, stage, theirs, depth):
-    """Sets the weights of a block with a transformer."""
-    convolution(model, tensors, f"{stage}_local_conv", f"{theirs}.conv_kxk")
-    read.convolution(model.get_layer(f"{stage}_input_conv"), tensors, f"{theirs}.conv_1x1.convolution")
-    for i in range(depth):
-        encoder.block(model, tensors, f"{stage}_block{i}", f"{theirs}.transformer.layer.{i}")
-    read.normalization(model.get_layer(f"{stage}_norm"), tensors, f"{theirs}.layernorm")
-    convolution(model, tensors, f"{stage}_output_conv", f"{theirs}.conv_projection")
-    convolution(model, tensors, f"{stage}_fusion_conv", f"{theirs}.fusion")
-
-
-def convolution(model, tensors, layer, name):
-    """Sets the weights of a convolution and of the batch normalization behind it."""
-    read.normalized_convolution(model, tensors, layer, f"{name}.convolution", f"{name}.normalization")
+    mobilevit_weights.load(model, tensors, NAMES, encoder.block)

@@ -1,5 +1,8 @@
 """MobileViTV2 of the `transformers` library."""
 
+import dataclasses
+
+from hsvit_keras.checkpoints import mobilevit_weights
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.checkpoints.transformers import mobilevit
 from hsvit_keras.checkpoints.transformers.settings import check_settings, image_shape
@@ -23,6 +26,15 @@ DEFAULTS = {
     "width_multiplier": 1.0,
 }
 _RESIDUALS = (1, 2)  # of the first stages, fixed in the class
+_NAMES = dataclasses.replace(
+    mobilevit.NAMES,
+    stem="mobilevitv2.conv_stem",
+    residual="mobilevitv2.encoder.layer.{stage}.layer.{index}",
+    downsampling="mobilevitv2.encoder.layer.{stage}.downsampling_layer",
+    transformer="mobilevitv2.encoder.layer.{stage}",
+    fusion=None,
+    last=None,
+)
 _DENSE = {"attention_output": "attention.out_proj", "mlp_hidden": "ffn.conv1", "mlp_output": "ffn.conv2"}
 
 
@@ -49,18 +61,7 @@ def build(config, input_shape, **common):
 
 def load(model, tensors):
     """Sets the weights of `model` from the published tensors."""
-    mobilevit.load_stages(model, tensors, "mobilevitv2", _transformer)
-    read.dense(model.get_layer("head"), tensors, "classifier")
-
-
-def _transformer(model, tensors, stage, theirs, depth):
-    """Sets the weights of a block with a transformer."""
-    mobilevit.convolution(model, tensors, f"{stage}_local_conv", f"{theirs}.conv_kxk")
-    read.convolution(model.get_layer(f"{stage}_input_conv"), tensors, f"{theirs}.conv_1x1.convolution")
-    for i in range(depth):
-        _block(model, tensors, f"{stage}_block{i}", f"{theirs}.transformer.layer.{i}")
-    read.normalization(model.get_layer(f"{stage}_norm"), tensors, f"{theirs}.layernorm")
-    mobilevit.convolution(model, tensors, f"{stage}_output_conv", f"{theirs}.conv_projection")
+    mobilevit_weights.load(model, tensors, _NAMES, _block)
 
 
 def _block(model, tensors, layer, name):
