@@ -13,6 +13,7 @@ from absl import flags
 
 from command_line import commands, model_data
 from hsvit_runtime import SUFFIXES, files, outputs
+from hsvit_runtime.litert import trial
 from measuring import official_tools
 
 FLAGS = flags.FLAGS
@@ -26,7 +27,7 @@ def define_flags():
     flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
     flags.DEFINE_integer("warmup", 3, "Runs before each block that do not count.", lower_bound=0)
     flags.DEFINE_float("cooldown", 0, "Pause before each block, seconds.", lower_bound=0)
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
+    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1, upper_bound=256)
     model_data.define_flags()
     flags.DEFINE_integer("images", 100, "Samples to compare outputs on; 0 for all.", lower_bound=0)
     flags.DEFINE_string("device", None, "Where an official tool's output comes from, for the report.")
@@ -38,6 +39,7 @@ def main(_):
 
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
     outputs.check(FLAGS.output, outputs.json_with("models", "pairs"), reads=paths)
+    trial.check_runs(paths)
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
         if any(path.suffix in (".keras", *SUFFIXES) for path in paths):
             report = comparing.measure(

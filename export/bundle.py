@@ -10,6 +10,7 @@ mobile artifact have to be LiteRT's on this machine. The format of `bundle.json`
 from absl import flags
 
 from command_line import commands, model_data
+from hsvit_runtime.litert import trial
 
 FLAGS = flags.FLAGS
 _MOST_IMAGES = 1000  # a phone has all their outputs in memory
@@ -27,6 +28,7 @@ def define_flags():
 def main(_):
     from export.bundles import writing
 
+    trial.check_runs(FLAGS.mobile)
     bundle = writing.write(
         writing.Request(
             originals=[writing.Original(FLAGS.original, FLAGS.mobile)],

@@ -36,7 +36,7 @@ def define_flags():
     flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.")
     model_data.define_flags()
     flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
+    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1, upper_bound=256)
     flags.DEFINE_integer(
         "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
     )

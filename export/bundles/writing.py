@@ -218,12 +218,14 @@ class _Images:
         class_names: tuple of str, empty where nobody says.
         task: the model's `Task`.
         data_set: str.
+        output_shape: tuple, an output of the original without its batch.
     """
 
     def __init__(self, request, model, loss):
         description = description_of(model)
         shapes = [tuple(tensor.shape) for tensor in model.outputs]
         self.task = task_of(description, shapes, activation_of(model), loss)
+        self.output_shape = shapes[0][1:]
         self.data_set = model_data.data_set_of(description, request.data)
         dataset = load_dataset(self.data_set, "test", request.data_dir)
         if request.images > len(dataset):
@@ -339,6 +341,8 @@ def _check_fits(path, model, images):
         raise InputError(f"the app shows models with one output of 2 to 4 axes; {path} gives {shapes}")
     if images.class_names and shapes[0][-1] != len(images.class_names):
         raise InputError(f"{path} has {shapes[0][-1]} classes, but the original {len(images.class_names)}")
+    if shapes[0][1:] != images.output_shape:
+        raise InputError(f"{path} gives {shapes[0][1:]}, but the original {images.output_shape}")
 
 
 def _preset(path, sha256):

@@ -1,5 +1,6 @@
 """Artifacts of the parts of an HSViT, and the manifest that says how to join them."""
 
+import contextlib
 import hashlib
 import pathlib
 
@@ -56,11 +57,16 @@ def write(request, num_shards, folder):
     check_with_original(request, model, _joined(contents))
     manifest = _manifest(request, parts, contents, parity)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        with files.replacing(folder / name) as file:
-            file.write_bytes(content)
-    files.write_json(folder / "manifest.json", manifest)
+    _replace_together(folder, contents, manifest)
     return manifest
+
+
+def _replace_together(folder, contents, manifest):
+    """Replaces no file before all are written, so that a full disk leaves what was there."""
+    with contextlib.ExitStack() as stack:
+        for name, content in contents.items():
+            stack.enter_context(files.replacing(folder / name)).write_bytes(content)
+        files.write_json(stack.enter_context(files.replacing(folder / "manifest.json")), manifest)
 
 
 def _manifest(request, parts, contents, parity):

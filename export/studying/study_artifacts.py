@@ -1,7 +1,9 @@
 """Converts, compares and times the models of a study of compression."""
 
+import itertools
 import json
 import pathlib
+import re
 
 from command_line.tables import table as text_table
 from data_sets import load_dataset, sample_images
@@ -13,6 +15,8 @@ from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_named
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
+
+_NAME = re.compile(r"[\w ,.=()-]+")  # what becomes part of a file's name
 
 
 def study(path, data_dir=None, *, blocks=20, runs=10):
@@ -114,6 +118,9 @@ def _models(path):
     models = [sorted(studied, key=lambda row: row["chain"] != "original") for studied in models]
     if not models or any(studied[0]["chain"] != "original" for studied in models):
         raise InputError(f"{path} is no study of training.compression_study: it lacks an original")
+    for row in itertools.chain(*models):
+        if not all(_NAME.fullmatch(str(row[key])) for key in ("model", "chain")):
+            raise InputError(f"{path}: files cannot be named after {row['model']!r}, {row['chain']!r}")
     return models
 
 

@@ -1,7 +1,9 @@
 """Artifacts of shards: joined as the manifest says they compute what the model does, with every preset."""
 
+import errno
 import hashlib
 import json
+import pathlib
 
 import keras
 import numpy as np
@@ -112,6 +114,25 @@ def test_errors(tmp_path):
     with pytest.raises(InputError, match=r"calibration is for preset='int8'; received preset='dynamic'"):
         hsvits.request(model, "dynamic", calibration=[hsvits.images(4)])
     assert not folder.exists()  # nothing was written half
+
+
+def test_a_full_disk_leaves_the_shards_that_were_there(tmp_path, monkeypatch):
+    model = hsvits.small()
+    shard_files.write(hsvits.request(model), 1, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for layer in model.layers:
+        layer.set_weights([0.5 * weight for weight in layer.get_weights()])
+    write_bytes = pathlib.Path.write_bytes
+
+    def full(path, content):
+        if "head" in path.name:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(pathlib.Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        shard_files.write(hsvits.request(model), 1, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_numbers_of_shards_are_integers(tmp_path):

@@ -95,6 +95,14 @@ def test_what_is_no_study(tmp_path, content):
     assert not (tmp_path / "artifacts").exists()
 
 
+@pytest.mark.parametrize("name", ["../../../escaped", "/etc/passwd", "a/b", ""])
+def test_no_file_is_written_by_a_name_that_leaves_the_folder(name, tmp_path):
+    (tmp_path / "study.json").write_text(json.dumps({"rows": [{"model": name, "chain": "original"}]}))
+    with pytest.raises(InputError, match=r"study\.json: files cannot be named after"):
+        study_artifacts.study(tmp_path / "study.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.json"]
+
+
 def test_a_refused_artifact_is_named_and_the_others_are_made(written, monkeypatch):
     refuses = {"dynamic"}
 
