@@ -1,13 +1,19 @@
 """Saved Keras models."""
 
+import importlib.util
 import json
 import pathlib
 import re
+import sys
+import sysconfig
 import zipfile
 
 import keras
 
 from hsvit_runtime.errors import InputError, MissingFileError
+
+# Packages beside itself that Keras imports when the config of a model names them.
+_IMPORTED = ("keras_cv", "keras_hub", "keras_nlp")
 
 
 def load_model(path):
@@ -22,7 +28,8 @@ def load_model(path):
     Raises:
         MissingFileError: there is no such file.
         InputError: the file is no model file, is damaged, needs classes that are not registered, or has a
-            `Lambda` layer, whose code Keras runs only where that is allowed.
+            `Lambda` layer, whose code Keras runs only where that is allowed; or its classes are of a package
+            that is not among the installed ones, such as a folder of that name beside the script.
     """
     path = pathlib.Path(path)
     if not path.is_file():
@@ -31,6 +38,8 @@ def load_model(path):
         raise InputError(f"cannot load {path}: a model saved by Keras ends in .keras or .h5")
     if path.suffix == ".keras" and not zipfile.is_zipfile(path):
         raise InputError(f"{path} is damaged or no Keras model: it is no zip archive, or was cut short")
+    if path.suffix == ".keras":
+        _check_imports(path)
     try:
         model = keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
@@ -38,6 +47,34 @@ def load_model(path):
     if path.suffix == ".keras" and (loss := _loss(path)):
         model.loss = loss  # which says what outputs without an activation are
     return model
+
+
+def _check_imports(path):
+    """Raises `InputError` if loading would import a package that is not among the installed ones."""
+    packages = set()
+
+    def collect(entry):
+        packages.add(str(entry.get("module")).partition(".")[0])
+        return entry
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            json.loads(archive.read("config.json"), object_hook=collect)
+    except Exception:  # Keras says what is wrong with the file
+        return
+    installed = [pathlib.Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
+    for package in packages.intersection(_IMPORTED):
+        if package in sys.modules:  # somebody has asked for it
+            continue
+        found = importlib.util.find_spec(package)
+        if found is None or found.origin is None:
+            continue
+        place = pathlib.Path(found.origin).resolve()
+        if not any(place.is_relative_to(folder) for folder in installed):
+            raise InputError(
+                f"{path} needs the package {package!r}, which lies in {place.parent} and is not installed: "
+                f"if you trust it, import it first, in commands by --import={package}"
+            )
 
 
 def _loss(path):

@@ -1,5 +1,8 @@
 """Saved models."""
 
+import sys
+import zipfile
+
 import keras
 import numpy as np
 import pytest
@@ -58,6 +61,31 @@ def test_code_in_a_file_runs_only_where_it_is_allowed(tmp_path):
         model_files.load_model(tmp_path / "m.keras")
     with keras.src.saving.serialization_lib.SafeModeScope(False):
         np.testing.assert_array_equal(model_files.load_model(tmp_path / "m.keras")(ONES), 2 * ONES)
+
+
+@pytest.mark.parametrize("written", ["keras_nlp.layers", "keras\\u005fnlp.layers"])
+def test_no_package_is_imported_from_the_working_directory(written, tmp_path, monkeypatch):
+    package = tmp_path / "keras_nlp"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (package / "layers.py").write_text("import keras\nclass Other(keras.layers.Layer): pass")
+    monkeypatch.syspath_prepend(tmp_path)
+    inputs = keras.Input((4,))
+    keras.Model(inputs, keras.layers.Dense(2)(inputs)).save(tmp_path / "plain.keras")
+    with (
+        zipfile.ZipFile(tmp_path / "plain.keras") as plain,
+        zipfile.ZipFile(tmp_path / "m.keras", "w") as other,
+    ):
+        for name in plain.namelist():
+            content = plain.read(name)
+            if name == "config.json":
+                dense = b'{"module": "keras.layers", "class_name": "Dense"'
+                assert dense in content
+                content = content.replace(dense, f'{{"module": "{written}", "class_name": "Other"'.encode())
+            other.writestr(name, content)
+    with pytest.raises(InputError, match=r"needs the package 'keras_nlp', which lies in .* is not installed"):
+        model_files.load_model(tmp_path / "m.keras")
+    assert not (tmp_path / "ran").exists() and "keras_nlp" not in sys.modules
 
 
 def test_missing_and_other_files(tmp_path):
