@@ -6,6 +6,7 @@ import json
 import pathlib
 
 from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.tflite_model import TFLiteModel
 
 VERSION = 2
 
@@ -76,10 +77,11 @@ def _manifest(content, folder):
         raise InputError(f"shards have to take one image (1, height, width, 1 or 3), they take {shape}")
     low, high = map(float, content["input"]["range"])
     groups = tuple(tuple(shard["groups"]) for shard in content["shards"])
-    if sorted(sum(groups, ())) != list(range(num_groups)):
+    held = sorted(sum(groups, ()))
+    if len(held) != num_groups or held != list(range(len(held))):
         raise InputError(f"its shards have to hold each of {num_groups} groups once, they hold {groups}")
     class_names = content["class_names"]
-    return Manifest(
+    manifest = Manifest(
         model=content["model"],
         preset=content["preset"],
         class_names=None if class_names is None else tuple(class_names),
@@ -91,6 +93,25 @@ def _manifest(content, folder):
         shards=tuple(_file(entry, folder) for entry in content["shards"]),
         head=_file(content["head"], folder),
     )
+    _check_fit(manifest, content["dim"])
+    return manifest
+
+
+def _check_fit(manifest, dim):
+    """Raises `InputError` unless the files compute what the manifest says of them."""
+    wanted = [(manifest.image_shape, (len(groups), dim)) for groups in manifest.groups]
+    wanted.append(((1, dim), None))  # the head, which may give any number of logits
+    names = [*(f"shard {i}" for i in range(len(manifest.shards))), "the head"]
+    for name, file, (taken, given) in zip(names, (*manifest.shards, manifest.head), wanted, strict=True):
+        model = TFLiteModel(file)
+        (inputs,), (outputs,) = (
+            [tensor.shape[1:] for tensor in side] for side in (model.inputs, model.outputs)
+        )
+        if inputs != taken or outputs != (given or outputs):
+            raise InputError(
+                f"{name} goes from {inputs} to {outputs}, the manifest says from {taken}"
+                f"{f' to {given}' if given else ''}"
+            )
 
 
 def _file(entry, folder):

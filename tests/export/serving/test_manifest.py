@@ -43,6 +43,8 @@ def test_no_file(tmp_path):
     [
         ({"manifest_version": 1}, "its version is 1, this reads 2"),
         ({"num_groups": 5}, "hold each of 5 groups once, they hold"),
+        ({"num_groups": 10**9}, "hold each of 1000000000 groups once, they hold"),
+        ({"dim": 7}, r"shard 0 goes from \(16, 16, 1\) to \(1, \d+\), the manifest says .* to \(1, 7\)"),
         ({"head": {}}, "is no manifest of shards: it lacks 'file'"),
         ({"shards": None}, "is no manifest of shards: 'NoneType' object is not iterable"),
     ],
@@ -50,6 +52,13 @@ def test_no_file(tmp_path):
 def test_wrong_entries(copy, entries, message):
     change(copy, **entries)
     with pytest.raises(ValueError, match=message):
+        manifest.read(copy)
+
+
+def test_images_of_another_size(copy):
+    wanted = json.loads(copy.read_text())["input"]
+    change(copy, input={**wanted, "shape": [1, 8, 8, 1]})
+    with pytest.raises(ValueError, match=r"shard 0 goes from \(16, 16, 1\) .* says from \(8, 8, 1\)"):
         manifest.read(copy)
 
 
