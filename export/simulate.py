@@ -59,7 +59,7 @@ def main(_):
 def _compare_with_measured():
     from export.simulation import prediction
 
-    served = [input_files.read(path, "num_nodes") for path in FLAGS.served]
+    served = [input_files.read_served(path) for path in FLAGS.served]
     rows = prediction.predict(served, FLAGS.images, FLAGS.seed)
     print("measured (predicted)")
     print(prediction.table(rows))

@@ -6,6 +6,7 @@ Its format is `benchmark.schema.json`; the Android app writes the same.
 import json
 import pathlib
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError
 from measuring import latency_statistics
 
@@ -144,10 +145,7 @@ def read(path):
         InputError: the file is no JSON, or does not follow the schema.
         OSError: it cannot be read.
     """
-    try:
-        report = json.loads(pathlib.Path(path).read_bytes())
-    except ValueError as error:
-        raise InputError(f"it is no JSON: {error}") from error
+    report = json_files.read(path)
     check(report)
     return report
 

@@ -1,10 +1,12 @@
 """The trained models in a folder of runs, such as the workdir of a table: each a folder of its own."""
 
 import dataclasses
-import json
 import pathlib
 
-from hsvit_runtime.errors import FileError, InputError
+from hsvit_runtime import json_files
+from hsvit_runtime.errors import FileError
+
+_OBJECT = {"type": "object"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,14 +48,11 @@ def finished_runs(folder):
         raise FileError(f"{folder} is not a folder: give one that holds the folders of runs")
     paths = sorted(path.parent for path in folder.glob("*/summary.json"))
     return {
-        path.name: FinishedRun(path, _read(path / "config.json"), _read(path / "summary.json"))
+        path.name: FinishedRun(
+            path,
+            json_files.read(path / "config.json", _OBJECT),
+            json_files.read(path / "summary.json", _OBJECT),
+        )
         for path in paths
         if (path / "best.keras").is_file()
     }
-
-
-def _read(path):
-    try:
-        return json.loads(path.read_text())
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}") from error

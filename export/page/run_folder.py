@@ -1,9 +1,9 @@
 """Reads what a run left in its folder: its training, its artifacts, its benchmarks, its costs on a core."""
 
 import dataclasses
-import json
 import pathlib
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
 from measuring import benchmark_report
 
@@ -123,7 +123,7 @@ def _folder(name, path):
 
 
 def _read_object(path):
-    content = _parse(path.read_bytes(), path)
+    content = json_files.read(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no JSON object")
     return content
@@ -131,17 +131,10 @@ def _read_object(path):
 
 def _read_json_lines(path):
     lines = enumerate(path.read_bytes().splitlines(), start=1)
-    rows = [_parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
+    rows = [json_files.parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{path} must hold one JSON object a line")
     return rows
-
-
-def _parse(content, where):
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        raise InputError(f"{where} is no JSON: {error}") from error
 
 
 def _read_benchmark(path):

@@ -11,7 +11,9 @@ import secrets
 import time
 
 from export.phones.adb import PhoneError
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.json_schemas import record
 from measuring import benchmark_report
 
 PACKAGE = "org.hsvit.benchmark"
@@ -77,10 +79,7 @@ def push_bundle(device, folder):
 
 
 def _check_version(folder):
-    try:
-        version = json.loads((folder / "bundle.json").read_bytes()).get("bundle_version")
-    except (ValueError, AttributeError) as error:
-        raise InputError(f"bundle={str(folder)!r}: its bundle.json is no JSON object") from error
+    version = json_files.read(folder / "bundle.json", record()).get("bundle_version")
     if version != BUNDLE_VERSION:
         raise InputError(
             f"bundle={str(folder)!r} has bundle_version {version}, the app reads {BUNDLE_VERSION}: "

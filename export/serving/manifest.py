@@ -2,13 +2,25 @@
 
 import dataclasses
 import hashlib
-import json
 import pathlib
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.json_schemas import NUMBER, TEXT, array, count, or_null, record
 from hsvit_runtime.tflite_model import TFLiteModel
 
 VERSION = 2
+_SCHEMA = record(
+    model=TEXT,
+    preset=TEXT,
+    class_names=or_null(array(TEXT)),
+    data_set=or_null(TEXT),
+    num_groups={"type": "integer"},
+    dim=count(least=1),
+    input=record(shape=array(count()), range={**array(NUMBER, least=2), "maxItems": 2}),
+    shards=array(record(file=TEXT, sha256=TEXT, groups=array(count())), least=1),
+    head=record(file=TEXT, sha256=TEXT),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,18 +68,17 @@ def read(path):
     path = pathlib.Path(path)
     if not path.is_file():
         raise MissingFileError(f"there is no manifest {path}: make one with python -m export.shards")
+    content = json_files.read(path, {"type": "object"})
+    if content.get("manifest_version") != VERSION:
+        raise InputError(
+            f"{path} has manifest_version {content.get('manifest_version')!r}, this reads {VERSION}"
+        )
+    json_files.check(content, _SCHEMA, path)
     try:
-        content = json.loads(path.read_text())
-        if content["manifest_version"] != VERSION:
-            raise InputError(f"its version is {content['manifest_version']!r}, this reads {VERSION}")
         return _manifest(content, path.parent)
     except MissingFileError:
         raise
-    except KeyError as error:
-        raise InputError(f"{path} is no manifest of shards: it lacks {error}") from error
-    except TypeError as error:
-        raise InputError(f"{path} is no manifest of shards: {error}") from error
-    except ValueError as error:
+    except InputError as error:
         raise InputError(f"cannot read the manifest {path}: {error}") from error
 
 

@@ -1,25 +1,43 @@
 """The files that a simulation reads: times of shards, accuracy with some of the groups, runs of a service."""
 
-import json
 import pathlib
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import AMOUNT, SHARE, TEXT, array, count, record
+
+SHARDS = record(
+    num_groups=count(least=1),
+    image_bytes=count(most=2**40),
+    group_bytes=count(most=2**40),
+    rows=array(record(shards=count(least=1), samples_ms=array(AMOUNT, least=1)), least=1),
+)
+SUBSETS = record(
+    manifests=array(TEXT, least=1),
+    rows=array(record(groups=count(least=1), accuracies=array(record(mean=SHARE))), least=1),
+)
+_SAMPLES = record(
+    **{f"{part}_ms": array(AMOUNT, least=1) for part in ("latency", "service", "nodes", "shards")}
+)
+SERVED = record(
+    num_nodes=count(least=1),
+    deadline_ms=AMOUNT,
+    rows=array(
+        record(
+            clients=count(least=1),
+            latency_ms=record(p50=AMOUNT, p90=AMOUNT),
+            per_second=AMOUNT,
+            complete=SHARE,
+            samples=_SAMPLES,
+        ),
+        least=1,
+    ),
+)
 
 
-def read(path, key):
-    """A JSON file with `key` and `rows`.
-
-    Raises:
-        InputError: the file holds something else.
-        OSError: it cannot be read.
-    """
-    try:
-        content = json.loads(pathlib.Path(path).read_text())
-        if key in content and "rows" in content:
-            return content
-    except (ValueError, TypeError):
-        pass
-    raise InputError(f"{path} is not what this needs: a JSON object with {key!r} and 'rows'")
+def read_served(path):
+    """What `export.serve --bench` wrote; errors as those of `json_files.read`."""
+    return json_files.read(path, SERVED)
 
 
 def read_shards_and_subsets(shards_path, subsets_path):
@@ -33,7 +51,12 @@ def read_shards_and_subsets(shards_path, subsets_path):
         InputError: a file holds something else, or the numbers of groups differ.
         OSError: a file cannot be read.
     """
-    shards, subsets = read(shards_path, "num_groups"), read(subsets_path, "manifests")
+    shards, subsets = json_files.read(shards_path, SHARDS), json_files.read(subsets_path, SUBSETS)
+    models = len(subsets["manifests"])
+    if any(len(row["accuracies"]) != models for row in subsets["rows"]):
+        raise InputError(f"{subsets_path} needs an accuracy of each of its {models} manifests in each row")
+    if any(row["shards"] > shards["num_groups"] for row in shards["rows"]):
+        raise InputError(f"{shards_path} has more shards than its {shards['num_groups']} groups")
     sizes = {row["groups"] for row in subsets["rows"]}
     if sizes != set(range(1, shards["num_groups"] + 1)):
         raise InputError(
@@ -42,7 +65,7 @@ def read_shards_and_subsets(shards_path, subsets_path):
         )
     accuracies = [
         {row["groups"]: row["accuracies"][model]["mean"] for row in subsets["rows"]}
-        for model in range(len(subsets["manifests"]))
+        for model in range(models)
     ]
     return shards, accuracies, subsets["manifests"]
 

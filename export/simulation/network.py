@@ -4,13 +4,12 @@ A lost message is sent again when no acknowledgement has come for a while, as TC
 """
 
 import dataclasses
-import itertools
-import json
 import pathlib
 
 import numpy as np
 
-from hsvit_runtime.errors import InputError
+from hsvit_runtime import json_files
+from hsvit_runtime.json_schemas import mapping, record
 
 RETRANSMISSION_MS = 200.0  # what Linux waits at least before it sends again; doubled each time
 
@@ -35,6 +34,20 @@ class Network:
         """An endless iterator over random delays of messages, ms."""
         while True:
             yield from self.one_way_ms * np.exp(self.spread * rng.standard_normal(1024))
+
+
+_SPEED = {"type": "number", "exclusiveMinimum": 0}
+_SPREAD = {"type": "number", "minimum": 0, "maximum": 10}
+_DELAY = {"type": "number", "minimum": 0, "maximum": 1e9}
+_SCHEMA = {
+    **mapping(
+        {
+            **record(one_way_ms=_DELAY, spread=_SPREAD, up_mbits=_SPEED, down_mbits=_SPEED),
+            "additionalProperties": False,
+        }
+    ),
+    "minProperties": 1,
+}
 
 
 def resample(samples, rng):
@@ -62,12 +75,4 @@ def read(path=None):
         OSError: it cannot be read.
     """
     path = pathlib.Path(path or pathlib.Path(__file__).with_name("networks.json"))
-    names = [field.name for field in dataclasses.fields(Network)]
-    try:
-        networks = {name: Network(**settings) for name, settings in json.loads(path.read_text()).items()}
-        numbers = [list(dataclasses.astuple(network)) for network in networks.values()]
-        if not networks or min(itertools.chain.from_iterable(numbers)) < 0:
-            raise InputError("it names no network, or has a negative number")
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} has to map names to objects with the numbers {names}: {error}") from None
-    return networks
+    return {name: Network(**settings) for name, settings in json_files.read(path, _SCHEMA).items()}

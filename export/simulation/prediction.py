@@ -33,8 +33,6 @@ def predict(served, images=2000, seed=0):
         InputError: there is no run of one node and one client, or a run lacks its samples.
     """
     runs = [(report, row) for report in served for row in report["rows"]]
-    if any("samples" not in row for _, row in runs):
-        raise InputError("a measured run has no samples: measure again with python -m export.serve --bench")
     calibration = [row for report, row in runs if (report["num_nodes"], row["clients"]) == (1, 1)]
     if not calibration:
         raise InputError("a run with --num_nodes=1 and one client is needed, to calibrate the simulation on")

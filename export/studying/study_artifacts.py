@@ -1,7 +1,6 @@
 """Converts, compares and times the models of a study of compression."""
 
 import itertools
-import json
 import pathlib
 import re
 
@@ -13,9 +12,11 @@ from hsvit_keras.compression.quantization import is_quantized
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_named
-from hsvit_runtime import files
+from hsvit_runtime import files, json_files
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import TEXT, array, record
 
+_STUDY = record(rows=array(record(model=TEXT, chain=TEXT, file=TEXT)))
 _NAME = re.compile(r"[\w ,.=()-]+")  # what becomes part of a file's name
 
 
@@ -110,11 +111,11 @@ def table(report):
 def _models(path):
     """The rows of a study: a list for each model, its original first."""
     try:
-        rows = json.loads(path.read_text())["rows"]
-        names = dict.fromkeys(row["model"] for row in rows)
-        models = [[row for row in rows if row["model"] == name] for name in names]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is no study of training.compression_study: {error!r}") from error
+        rows = json_files.read(path, _STUDY)["rows"]
+    except InputError as error:
+        raise InputError(f"{path} is no study of training.compression_study: {error}") from error
+    names = dict.fromkeys(row["model"] for row in rows)
+    models = [[row for row in rows if row["model"] == name] for name in names]
     models = [sorted(studied, key=lambda row: row["chain"] != "original") for studied in models]
     if not models or any(studied[0]["chain"] != "original" for studied in models):
         raise InputError(f"{path} is no study of training.compression_study: it lacks an original")

@@ -7,14 +7,13 @@ ratio, image and patch size. Of what remains, the number of heads brings the cos
 model; if it ends above, the depth gives way. `--strategy` may be the search.json of a search for DeiT.
 """
 
-import json
-import pathlib
 
 from absl import flags
 
 from command_line import commands, tables
-from hsvit_runtime import files, outputs
+from hsvit_runtime import files, json_files, outputs
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import TEXT, array, mapping, record
 from training.scaling import costs
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.texts import cost_text
@@ -149,15 +148,19 @@ def pit_factors(name):
     raise InputError(f"{name} shares its blocks out otherwise, {depths}, than the family that is scaled")
 
 
+_FACTOR = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6}
+_SEARCH = record(family=TEXT, steps=array(record(chosen=record(factors=mapping(_FACTOR))), least=1))
+
+
 def strategy_factors(text):
     """The factors of a DeiT of the paper, or those that the last step of a search chose."""
     if not text.endswith(".json"):
         return deit_factors(text)
     try:
-        found = json.loads(pathlib.Path(text).read_text())
-        family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, IndexError, TypeError) as error:
-        raise InputError(f"{text} is no search.json of training.scaling.search: {error!r}") from error
+        found = json_files.read(text, _SEARCH)
+    except InputError as error:
+        raise InputError(f"{text} is no search.json of training.scaling.search: {error}") from error
+    family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
     if family != "deit":
         raise InputError(f"{text} is a search for {family}; a strategy is carried from deit")
     return factors

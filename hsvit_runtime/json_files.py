@@ -1,0 +1,107 @@
+"""The one reader of JSON files, which anybody may have written: of limited size, without NaN, by a schema."""
+
+import json
+import math
+import os
+import pathlib
+import stat
+
+from hsvit_runtime.errors import FileError, InputError, MissingFileError
+
+MOST_BYTES = 512 * 2**20
+_LONGEST = 200  # characters of a value that a message repeats
+
+
+def read(path, schema=None):
+    """Reads a file.
+
+    Args:
+        path: str or path of a JSON file in UTF-8.
+        schema: dict, a JSON schema; None for any content.
+
+    Returns:
+        What it holds: dict, list, str, number, bool or None.
+
+    Raises:
+        InputError: it is no JSON, holds NaN or infinity, is nested too deeply, or does not follow the schema,
+            which is told by the path to the fault.
+        FileError: it is no ordinary file, too large or cannot be read.
+        MissingFileError: it is not there.
+    """
+    content = parse(read_bytes(path), path)
+    if schema is not None:
+        check(content, schema, path)
+    return content
+
+
+def read_bytes(path, most=MOST_BYTES):
+    """The content of an ordinary file of limited size; a device or a pipe, which may not end, is refused."""
+    path = pathlib.Path(path)
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise MissingFileError(f"there is no file {path}") from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"cannot read {path}: it is no ordinary file")
+    if status.st_size > most:
+        raise FileError(f"{path} has {status.st_size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} are read")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {os.strerror(error.errno)}") from error
+
+
+def parse(content, where):
+    """What a text holds; errors begin with `where`, see `read`.
+
+    Args:
+        content: bytes, in UTF-8 with or without a byte order mark.
+        where: str or path, what the text is.
+    """
+    try:
+        return json.loads(
+            content.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite, parse_int=_whole
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where} is no JSON: it is not written in UTF-8, see byte {error.start}") from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{where} is no JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}"
+        ) from error
+    except RecursionError:
+        raise InputError(f"{where} is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{where} holds {error}") from None
+
+
+def check(content, schema, where):
+    """Raises `InputError` with the first fault unless `content` follows a JSON schema; see `read`."""
+    import jsonschema
+
+    fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    if fault is not None:
+        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)
+        raise InputError(f"{where}: {place.lstrip('.') or 'the whole'} is wrong: {_flat(fault.message)}")
+
+
+def _flat(message):
+    message = " ".join(message.split())
+    return message if len(message) <= _LONGEST else f"...{message[-_LONGEST:]}"
+
+
+def _refuse(word):
+    raise ValueError(f"{word}, which is no number of JSON")
+
+
+def _finite(digits):
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits[:40]}, which is too large for a number")
+    return value
+
+
+def _whole(digits):
+    _finite(digits)
+    return int(digits)
