@@ -1,4 +1,4 @@
-"""The weights of a model's trunk in a model of the same layers for other classes, or images of another size."""
+"""The weights of a model's trunk, for the same layers with other classes or images of another size."""
 
 import numpy as np
 

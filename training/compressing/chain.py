@@ -12,7 +12,6 @@ from training.configs import compress_base
 from training.recipes import recipe
 from training.recipes.settings import value_of
 
-
 # What a training may have otherwise, but not one within a step: its schedules need all layers and all epochs.
 _ALL_TO_THE_END = {"frozen": [], "layer_decay": 1.0, "patience": None, "class_weights": None}
 

@@ -105,7 +105,7 @@ class Data:
         return sample_batches(self.train_set, count, **preparation)
 
     def _balanced(self):
-        """The inverse of each class's share of the training part, 1 where all are even, as in scikit-learn."""
+        """Inverse to each class's share of the training part, 1 where all are even, as in scikit-learn."""
         labels = self.train_set.labels
         if labels.ndim > 1:
             raise InputError(f"config.class_weights has to be None for {self.name}, which has masks")

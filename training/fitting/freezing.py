@@ -53,7 +53,7 @@ def _paths(model, layers, part):
         top = max(found.values())
         if part > top:
             raise InputError(
-                f"config.frozen: the head of {model.name} has depth {top}, and below {part} would be all of it"
+                f"config.frozen: the head of {model.name} has depth {top}, and all of it is below {part}"
             )
         return [path for path, depth in found.items() if depth < part]
     paths = fnmatch.filter(layers, part)

@@ -70,7 +70,7 @@ def _shape_for(source, values):
     sides = values["image_shape"][:2] if values["image_shape"] else (height, width)
     if None in sides:
         raise InputError(
-            f"config.image_shape has to be (height, width, {channels}): {source.name} takes images of any size"
+            f"config.image_shape has to be (height, width, {channels}): {source.name} takes any size"
         )
     return [*sides, channels]
 
