@@ -35,12 +35,13 @@ def with_weights_of(source, model, interpolation="bicubic"):
 def _carry(old, new, model, mode):
     weights = [np.asarray(weight) for weight in old.get_weights()]
     wanted = [tuple(weight.shape) for weight in new.weights]
-    if [weight.shape for weight in weights] == wanted:
-        new.set_weights(weights)
-    elif isinstance(new, PositionEmbedding) and weights[0].shape[1:] == wanted[0][1:]:
+    # Positions in groups are those of kernels, which are as many whatever the size of the map.
+    if isinstance(new, PositionEmbedding) and weights[0].ndim == 2:
         new.set_weights([_positions(weights[0], _map_behind(old), _map_behind(new), mode)])
     elif isinstance(new, GridAttention):
-        new.set_weights([interpolate_offsets(weights[0], old.grid, new.grid, mode)])
+        new.set_weights([_offsets(weights[0], old.grid, new.grid, mode)])
+    elif [weight.shape for weight in weights] == wanted:
+        new.set_weights(weights)
     else:
         raise InputError(
             f"{model.name} has weights that depend on the size of the images: with "
@@ -50,10 +51,16 @@ def _carry(old, new, model, mode):
 
 
 def _positions(positions, old, new, mode):
-    """Positions (tokens, ...) for another map of tokens; those of class tokens in front stay as they are."""
-    leading, channels = len(positions) - old[0] * old[1], positions.shape[1:]
-    maps = interpolate(positions[leading:].reshape(*old, -1), new, mode)
-    return np.concatenate([positions[:leading], maps.reshape(-1, *channels)])
+    """Positions (tokens, dim) for another map of tokens; those of class tokens in front stay as they are."""
+    if old == new:
+        return positions
+    leading, dim = len(positions) - old[0] * old[1], positions.shape[1]
+    maps = interpolate(positions[leading:].reshape(*old, dim), new, mode)
+    return np.concatenate([positions[:leading], maps.reshape(-1, dim)])
+
+
+def _offsets(table, old, new, mode):
+    return table if old == new else interpolate_offsets(table, old, new, mode)
 
 
 def _map_behind(layer):
@@ -62,7 +69,7 @@ def _map_behind(layer):
     while True:
         tensor = next((tensor for tensor in tensors if len(tensor.shape) == 4), None)
         if tensor is not None:
-            return tensor.shape[1:3]
+            return tuple(tensor.shape[1:3])
         tensors = [given for t in tensors for given in _inputs_of(t)]
 
 

@@ -8,6 +8,7 @@ from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.quantization import is_quantized, remove_quantization
 from hsvit_keras.compression.rewriting import config_of, rewrite
 from hsvit_keras.fine_tuning.heads import last_part
+from hsvit_keras.fine_tuning.thawing import thaw
 from hsvit_keras.layers.model_description import describe, description_of
 from hsvit_keras.models.image_model import ImageModel
 from hsvit_keras.models.registry import resized_arguments, suggest
@@ -157,7 +158,7 @@ def _trunk(model, own_shape, shape, dtype, input_range):
             raise
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{model.name} cannot take images of {shape}: {reason}") from error
-    trunk.trainable = True
+    thaw(trunk)
     return trunk
 
 

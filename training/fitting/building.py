@@ -2,6 +2,8 @@
 
 import hsvit_keras
 from hsvit_keras.compression.rewriting import with_dtype
+from hsvit_keras.fine_tuning import thaw
+from hsvit_keras.models.image_model import ImageModel
 from hsvit_runtime.errors import InputError
 
 
@@ -55,8 +57,11 @@ class FloatCopy:
 
     def __init__(self, model):
         self._model = model
-        self._copy = with_dtype(model, "float32")
-        self._copy.trainable = True  # what is frozen in training is not in the file
+        if isinstance(model, ImageModel):
+            self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
+        else:
+            self._copy = with_dtype(model, "float32")
+        thaw(self._copy)  # what is frozen in training is not so in the file
 
     def __call__(self):
         self._copy.set_weights(self._model.get_weights())

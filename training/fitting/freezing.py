@@ -3,7 +3,7 @@
 import fnmatch
 
 from hsvit_keras.compression.graph import Graph
-from hsvit_keras.fine_tuning import depths, head_layers
+from hsvit_keras.fine_tuning import depths, head_layers, thaw
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 
@@ -27,7 +27,7 @@ def freeze(model, values, epoch):
         return
     graph = Graph(model)
     layers = {graph.path(layer): layer for layer in graph.layers if layer.weights}
-    model.trainable = True
+    thaw(model)
     for part, until in values["frozen"]:
         paths = _paths(model, layers, part)  # a part that is not there shows in any epoch
         if until is None or epoch < until:

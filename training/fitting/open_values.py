@@ -7,8 +7,6 @@ import numpy as np
 from command_line.model_data import input_range_of
 from data_sets import load_dataset, sample_images
 from data_sets.image_sizes import typical_shape
-from hsvit_keras.layers.model_description import description_of
-from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import InputError
 
 # The sizes of images that HSViT's paper trains at, but for ImageNet's; the largest that images fill is taken.
@@ -25,13 +23,12 @@ def load_source(values):
     """
     if values["init"] is None:
         return None
-    path = pathlib.Path(values["init"])
-    if path.is_dir():
-        from hsvit_keras.checkpoints import from_transformers
+    from hsvit_keras.checkpoints import from_transformers
+    from hsvit_keras.layers.model_description import description_of
+    from hsvit_keras.model_files import load_model
 
-        source = from_transformers(path)
-    else:
-        source = load_model(path)
+    path = pathlib.Path(values["init"])
+    source = from_transformers(path) if path.is_dir() else load_model(path)
     input_range_of(description_of(source), values["init_input_range"], "config.init_input_range")
     return source
 
