@@ -10,7 +10,7 @@ from PIL import ExifTags, Image
 
 from data_sets.archives import ArchiveFile
 from data_sets.crops import CENTRE
-from data_sets.pixel_formats import FORMATS, plain
+from data_sets.pixel_formats import FORMATS, channels_of, plain
 from hsvit_runtime.errors import FileError, InputError
 
 _MODES = {1: "L", 3: "RGB"}
@@ -42,6 +42,13 @@ class ImageFiles(Sequence):
 
     def __getitem__(self, index):
         return _pixels(_decode(self.paths[index]))
+
+    def shape_of(self, index):
+        """The (H, W, C) of one of them, which is not decoded."""
+        with _opened(self.paths[index]) as image:
+            is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
+            width, height = image.size[::-1] if is_turned else image.size
+            return height, width, channels_of(image)
 
     def subset(self, positions):
         """The files at some positions."""

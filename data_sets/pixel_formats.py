@@ -32,10 +32,16 @@ def plain(image):
         raise InputError("floating-point pixels have no known range, expected 8 or 16 bits")
     if image.mode.startswith("I"):
         return _from_deep_grey(image)
+    mode = "L" if channels_of(image) == 1 else "RGB"
     if image.has_transparency_data:
         image = _on_white(image)
-    mode = "L" if image.mode in ("1", "L") else "RGB"
     return image if image.mode == mode else image.convert(mode)
+
+
+def channels_of(image):
+    """How many channels `plain` gives a Pillow image: 1 or 3."""
+    is_grey = image.mode.startswith("I") or image.mode == "F"
+    return 1 if is_grey or (image.mode in ("1", "L") and not image.has_transparency_data) else 3
 
 
 def _from_deep_grey(image):

@@ -20,6 +20,7 @@ from hsvit_keras.compression import (
     slimmable_parts,
     sparsity_report,
 )
+from hsvit_keras.fine_tuning import adapt
 from hsvit_keras.models import (
     DHVT,
     HVT,
@@ -77,6 +78,7 @@ __all__ = [
     "UNet",
     "VisionTransformer",
     "VisionXFormer",
+    "adapt",
     "calibrate",
     "create_model",
     "equalize",

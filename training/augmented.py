@@ -29,12 +29,14 @@ def define_flags():
 def main(_):
     from data_sets import load_dataset
     from training.data_views import augmentation_sheet
+    from training.fitting.open_values import complete, load_source
     from training.recipes import recipe
 
     output = pathlib.Path(FLAGS.output)
     outputs.check(output, outputs.PICTURE)
     outputs.check(output.with_suffix(".json"), outputs.json_with("data", "augmentation"))
     values = recipe.plain(FLAGS.config)
+    values = complete(values, load_source(values), FLAGS.data_dir)
     augmentation_sheet.draw(load_dataset(values["data"], "train", FLAGS.data_dir), values, output)
     keys = ("data", "image_shape", "augmentation", "views", "evaluation_crop", "seed")
     write_json(output.with_suffix(".json"), {key: values[key] for key in keys})

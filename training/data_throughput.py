@@ -22,6 +22,7 @@ from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from measuring import device
+from training.fitting.open_values import complete
 from training.speed import photos, torchvision_pipeline
 from training.speed.turns import Worker
 
@@ -78,6 +79,7 @@ def measure(values, *, pipelines, workers, images, size, repetitions):
     results = []
     with tempfile.TemporaryDirectory() as folder:
         mean_bytes = photos.write_photos(pathlib.Path(folder), images, size)
+        values = complete(values, None, folder)
         for count in workers:
             with contextlib.ExitStack() as stack:
                 processes = [

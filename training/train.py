@@ -1,5 +1,9 @@
 """Trains a model: `python -m training.train --config=training/configs/digits.py --workdir=DIR`.
 
+`--images=DIR` in place of a config trains on a folder of class folders: the size of images, mean and standard
+deviation, the parts and the weights of classes are found, and said. `--config.init=M.keras` trains a model
+on, with a new head (docs/fine_tuning.md).
+
 Any value of the config can be changed, as in `--config.batch_size=64 --config.model=hsvit_c4a8`, and any
 argument of the model, as in `--config.model=pit_ti --config.model_arguments.depths="(1, 1, 1)"`. The folder
 gets `best.keras` (the model of the best epoch, in float32, without optimizer), `last.keras` (to go on from),
@@ -9,10 +13,14 @@ The best epoch is chosen on a tenth of the training part (`--config.validation.s
 validation part, and `best.keras` is evaluated on the test part once, at the end. `--config.validation=test`
 chooses on the test part, as the papers do.
 
+A finished run goes on for more epochs when it is started with more of them: from there on the learning rate
+is that of a run of so many.
+
 A run that was killed goes on when it is started again, and ends as if nothing had happened: bit for bit on a
 CPU; on a GPU if the environment variable XLA_FLAGS=--xla_gpu_deterministic_ops=true is set.
 """
 
+import pathlib
 import sys
 
 from absl import flags
@@ -22,16 +30,20 @@ from command_line import commands
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
+_OF_IMAGES = pathlib.Path(__file__).parent / "configs/folder.py"
 
 
 def define_flags():
+    # ml_collections reads changes of a config from the command line at once, so it has to know the file.
+    has_images = any(argument.lstrip("-").partition("=")[0] == "images" for argument in sys.argv)
     config_flags.DEFINE_config_file(
         "config",
-        None,
+        str(_OF_IMAGES) if has_images else None,
         "File with the hyper-parameters.",
         lock_config=False,
         accept_new_attributes=True,  # any argument of the model; `recipe.plain` refuses other new keys
     )
+    flags.DEFINE_string("images", None, "Folder of class folders, trained on by the config folder.py.")
     flags.DEFINE_string("workdir", None, "Folder of the run.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
     flags.DEFINE_enum(
@@ -50,7 +62,13 @@ def main(_):
         raise InputError("--workdir is needed: the folder of the run")
     if (FLAGS.distribution is None) != (FLAGS.num_devices is None):
         raise InputError("--distribution and --num_devices need each other")
-    train(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.distribution, FLAGS.num_devices)
+    if FLAGS.images and (FLAGS.data_dir or FLAGS.config.data != "folder"):
+        raise InputError(
+            "--images is a folder of class folders, for a config whose data is 'folder', without --data_dir; "
+            f"received --config.data={FLAGS.config.data}, --data_dir={FLAGS.data_dir}"
+        )
+    data_dir = FLAGS.images or FLAGS.data_dir
+    train(FLAGS.config, FLAGS.workdir, data_dir, FLAGS.distribution, FLAGS.num_devices)
 
 
 def _config_error(error):

@@ -15,7 +15,7 @@ from hsvit_runtime.errors import InputError
 _TRAINING_METHODS = ("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics")
 
 
-def rewrite(model, replace=None, call=None, read=None, batch_size=None):
+def rewrite(model, replace=None, call=None, read=None, batch_size=None, image_shape=None):
     """Copies a model with all its state, while replacing layers or changing how they are called.
 
     Models nested inside the model are copied in the same way, and stay nested. Layers that are not replaced
@@ -32,6 +32,7 @@ def rewrite(model, replace=None, call=None, read=None, batch_size=None):
         read: function `(path, tensor)` that takes an input of the model and returns what layers read for it.
         batch_size: int, the batch size of the copy, or a function from an input of the model to it; that of
             `model` by default.
+        image_shape: tuple, the shape of the copy's one input without the batch; that of `model` by default.
 
     Returns:
         A `keras.Model`; of the class of `model` if that can be made of inputs and outputs.
@@ -41,7 +42,9 @@ def rewrite(model, replace=None, call=None, read=None, batch_size=None):
             cannot be copied.
     """
     graph = model if isinstance(model, Graph) else Graph(model)
-    return _Copy(graph, replace or _keep, call or _call_as_before, read or _read_as_it_is).of(batch_size)
+    return _Copy(graph, replace or _keep, call or _call_as_before, read or _read_as_it_is).of(
+        batch_size, image_shape
+    )
 
 
 def with_dtype(model, policy):
@@ -92,9 +95,9 @@ class _Copy:
         self._copies = {}  # from an operation to its copy
         self._weights = {}  # from a layer to the weights of its replacement, if it has some of its own
 
-    def of(self, batch_size):
+    def of(self, batch_size, image_shape):
         model = self._graph.model
-        copy = self._model(model, _inputs(model, batch_size), self._read)
+        copy = self._model(model, _inputs(model, batch_size, image_shape=image_shape), self._read)
         for layer, new in self._copies.items():
             is_layer = isinstance(layer, keras.Layer) and not is_nested(layer)
             if not is_layer or not new.built:  # a call may leave it out
@@ -217,18 +220,19 @@ def _like(model, inputs, outputs):
     return keras.Model(inputs, outputs, name=model.name)
 
 
-def _inputs(model, batch_size=None, like=()):
+def _inputs(model, batch_size=None, like=(), image_shape=None):
     """Inputs as those of a model.
 
     Args:
         model: `keras.Model`.
         batch_size: see `rewrite`.
         like: list of tensors that the inputs are to take, whose sizes may be others where they are fixed.
+        image_shape: see `rewrite`.
     """
     batch_of = batch_size if callable(batch_size) else lambda tensor: batch_size or tensor.shape[0]
     return [
         keras.Input(
-            batch_shape=(batch_of(tensor), *_sizes(tensor, given)),
+            batch_shape=(batch_of(tensor), *(image_shape or _sizes(tensor, given))),
             dtype=tensor.dtype,
             name=input_name(tensor),
         )

@@ -103,6 +103,24 @@ def registered(name):
     return _VARIANTS[name]
 
 
+def resized_arguments(arguments, old, new):
+    """What a registered model has otherwise for images of another size, such as the strides of its pooling.
+
+    Args:
+        arguments: dict, the constructor arguments of a model, whose `name` may be a registered one.
+        old: (height, width, channels) of its images.
+        new: (height, width, channels).
+
+    Returns:
+        dict of the arguments that change; those that are not the variant's own stay.
+    """
+    variant = _VARIANTS.get(arguments["name"])
+    if variant is None:
+        return {}
+    own, resized = ({name: as_plain(v) for name, v in variant.arguments(s).items()} for s in (old, new))
+    return {name: value for name, value in resized.items() if arguments[name] == own[name] != value}
+
+
 def suggest(word, known):
     """A hint for an unknown `word`: the closest of the known ones, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)

@@ -19,9 +19,13 @@ class Classification(ClassLogitsTask):
     metric = Measure("accuracy", "Accuracy")
     agreement = Measure("top1_agreement", "Same class")
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, class_weights=None):
         import keras
 
+        if class_weights is not None:
+            from hsvit_keras.tasks.weighted_crossentropy import WeightedCrossentropy
+
+            return WeightedCrossentropy(class_weights, label_smoothing)
         return keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=label_smoothing)
 
     def metrics(self, num_classes):

@@ -15,9 +15,11 @@ class Segmentation(ClassLogitsTask):
     metric = Measure("mean_iou", "Mean IoU")
     agreement = Measure("pixel_agreement", "Same class of a pixel")
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, class_weights=None):
         import keras
 
+        if class_weights is not None:
+            raise InputError("the classes of masks are not weighted: class_weights has to be None")
         if label_smoothing:
             raise InputError(
                 f"masks are not smoothed: label_smoothing has to be 0; received {label_smoothing}"

@@ -44,8 +44,13 @@ class Task:
         return {"name": self.name, "metric": metric, "agreement": agreement}
 
     # ---- learning ------------------------------------------------------------------------------------
-    def loss(self, label_smoothing=0.0):
-        """The Keras loss of targets and outputs."""
+    def loss(self, label_smoothing=0.0, class_weights=None):
+        """The Keras loss of targets and outputs.
+
+        Args:
+            label_smoothing: float in [0, 1).
+            class_weights: sequence of float, one for each class, or None.
+        """
         raise InputError(f"the task {self.name!r} has no loss: a model cannot be trained for it")
 
     def metrics(self, num_classes):

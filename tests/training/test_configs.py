@@ -116,7 +116,7 @@ def changed(**changes):
         ({"min_learning_rate": 1.0}, "config.min_learning_rate has to be at most learning_rate; received"),
         ({"warmup_learning_rate": 1.0}, "config.warmup_learning_rate has to be at most learning_rate"),
         ({"image_shape": (32, 32)}, r"config.image_shape has to be \(height, width, channels\), three"),
-        ({"std": (0.0,)}, r"config.std has to be a sequence of numbers above 0; received \[0.0\]"),
+        ({"std": (0.0,)}, r"config.std has to be a sequence of numbers above 0, or None; received \[0.0\]"),
         (
             {"distillation": {"alhpa": 1}},
             "config.distillation has an unknown key 'alhpa'; did you mean 'alpha'",

@@ -12,6 +12,9 @@ from training.configs import compress_base
 from training.recipes import recipe
 from training.recipes.settings import value_of
 
+# What a training may have otherwise, but not one within a step: its schedules need all layers and all epochs.
+_ALL_TO_THE_END = {"frozen": [], "layer_decay": 1.0, "patience": None, "class_weights": None}
+
 
 @dataclasses.dataclass(frozen=True)
 class Step:
@@ -67,7 +70,7 @@ def chain(config, description, image_shape):
         raise InputError("there is nothing to do: name steps with --step, or in the config")
     values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
     low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
-    values |= {"input_range": [low, high], "image_shape": list(image_shape)}
+    values |= {"input_range": [low, high], "image_shape": list(image_shape), **_ALL_TO_THE_END}
     if description.resizing is not None:
         values["resizing"] = description.resizing.to_json()
     steps = [_step(name, dict(arguments), values) for name, arguments in pairs]

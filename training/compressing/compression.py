@@ -97,7 +97,7 @@ def _run_step(step, source, original, folder, data_dir, keep_zeros):
     print(f"\n{step}: {values['epochs']} epochs", flush=True)
     if values["epochs"]:
         learning = fit.with_teachers(model, values, original)
-        fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
+        fit.prepare(learning, values, data, epoch=0)
         fit.fit(learning, run, begun, data, more_callbacks=callbacks)
     model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)

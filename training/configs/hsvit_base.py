@@ -17,7 +17,16 @@ def get_config():
             # Model. Arguments are those of its class, for whatever the variant should have otherwise.
             "model": "hsvit_c2a2",
             "model_arguments": {},
-            # Data. The model's first layer makes (pixel - mean) / std of pixels of 0 to 1.
+            # Fine-tuning: a .keras file, or a checkpoint folder of the library transformers. Its model is
+            # trained on with a new head, in place of the one named above. It decides the channels of images
+            # and what its first layer makes of pixels; where it does not say the values of a black and a
+            # white pixel in its input, init_input_range does, such as (0, 255).
+            "init": placeholder(str),
+            "init_input_range": placeholder(tuple),
+            **fine_tuning(),
+            # Data. The model's first layer makes (pixel - mean) / std of pixels of 0 to 1. What is None of
+            # these three is found: the size of images from theirs, or as `init` has it, the others from
+            # the pixels of the training part.
             "data": "cifar10",
             "image_shape": (32, 32, 3),
             "mean": (0.4914, 0.4822, 0.4465),
@@ -55,6 +64,10 @@ def get_config():
             "warmup_epochs": 0,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
+            # "balanced" weighs the loss of an image by the inverse of how many its class has.
+            "class_weights": placeholder(str),
+            # How many epochs in a row without a better one end the run; None for all epochs.
+            "patience": placeholder(int),
             **optimization(),
             "seed": 0,
             # Machine. A jit of None compiles by XLA except on TensorFlow's CPU, where that is slower.
@@ -65,6 +78,17 @@ def get_config():
     )
     config.update({"epsilon": 1e-8, "schedule": "cosine_by_epoch", "clip_norm": 0.01})
     return config
+
+
+def fine_tuning():
+    """Which parts of a model are trained, and how fast: by default all alike."""
+    return {
+        # Pairs of a part and the epochs that it is frozen for, None for all: a pattern of layers' names such
+        # as "stage0_*"; a number, all of less depth; "trunk", all but the head: a linear probe.
+        "frozen": (),
+        # What a layer's learning rate is of that of the layers one deeper, see hsvit_keras/fine_tuning.
+        "layer_decay": 1.0,
+    }
 
 
 def optimization():

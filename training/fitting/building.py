@@ -1,15 +1,19 @@
 """The model of a config, and what is kept of it."""
 
 import hsvit_keras
+from hsvit_keras.compression.rewriting import with_dtype
+from hsvit_keras.fine_tuning import thaw
+from hsvit_keras.models.image_model import ImageModel
 from hsvit_runtime.errors import InputError
 
 
-def build_model(values, class_names):
+def build_model(values, class_names, source=None):
     """Makes the model of a config.
 
     Args:
-        values: plain config.
+        values: plain config, without anything to be found.
         class_names: sequence of str.
+        source: `keras.Model` that is trained on, with a new head, or None for a model with fresh weights.
 
     Returns:
         A `keras.Model` from pixels of 0 to 255 to logits, which carries class names and data set.
@@ -18,6 +22,17 @@ def build_model(values, class_names):
         ValueError: the model, or an argument of it, is unknown or does not fit.
     """
     try:
+        if source is not None:
+            return hsvit_keras.adapt(
+                source,
+                num_classes=len(class_names),
+                input_shape=values["image_shape"],
+                input_range=values["init_input_range"],
+                dtype=values["dtype"],
+                class_names=class_names,
+                data_set=values["data"],
+                **values["model_arguments"],
+            )
         return hsvit_keras.create_model(
             values["model"],
             input_shape=tuple(values["image_shape"]),
@@ -37,12 +52,16 @@ class FloatCopy:
     """Gives a float32 copy of a model in training, without optimizer: what is deployed.
 
     Args:
-        model: `keras.Model` with a `dtype` in its config.
+        model: `keras.Model` as a Functional graph.
     """
 
     def __init__(self, model):
         self._model = model
-        self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
+        if isinstance(model, ImageModel):
+            self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
+        else:
+            self._copy = with_dtype(model, "float32")
+        thaw(self._copy)  # what is frozen in training is not so in the file
 
     def __call__(self):
         self._copy.set_weights(self._model.get_weights())

@@ -130,6 +130,21 @@ class EpochRecords(keras.callbacks.Callback):
         )
 
 
+class StopWhen(keras.callbacks.Callback):
+    """Ends the training behind an epoch in which a function says so.
+
+    Args:
+        has_ended: function that takes nothing and gives a bool.
+    """
+
+    def __init__(self, has_ended):
+        super().__init__()
+        self._has_ended = has_ended
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.stop_training = self._has_ended()
+
+
 class EpochClock(keras.callbacks.Callback):
     """Measures the seconds of an epoch without what `fit` does before it."""
 

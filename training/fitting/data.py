@@ -1,5 +1,7 @@
 """The parts of a data set that a config trains, validates and tests on, and the batches it makes of them."""
 
+import numpy as np
+
 from data_sets import (
     batches,
     few_of,
@@ -34,6 +36,7 @@ class Data:
         num_classes: int.
         train_set, validation_set, test_set: `ImageDataset`.
         validation_part: str, in words which part validates.
+        class_weights: float array (classes,), how much each weighs in the loss, or None.
         steps, validation_steps, test_steps: int, batches in an epoch of each part.
 
     Raises:
@@ -54,6 +57,7 @@ class Data:
         self.task = task_named(self.train_set.task)
         self.class_names = self.train_set.class_names
         self.num_classes = len(self.class_names)
+        self.class_weights = self._balanced() if values["class_weights"] == "balanced" else None
         batch_size = values["batch_size"]
         self.steps = steps_per_epoch(self.train_set, batch_size, drop_remainder=True)
         self.validation_steps = steps_per_epoch(self.validation_set, batch_size)
@@ -99,6 +103,14 @@ class Data:
         """Batches (images, labels) of some training images, spread over the classes."""
         preparation = {key: self._evaluation[key] for key in ("image_shape", "input_range", "crop")}
         return sample_batches(self.train_set, count, **preparation)
+
+    def _balanced(self):
+        """Inverse to each class's share of the training part, 1 where all are even, as in scikit-learn."""
+        labels = self.train_set.labels
+        if labels.ndim > 1:
+            raise InputError(f"config.class_weights has to be None for {self.name}, which has masks")
+        counts = np.bincount(labels, minlength=self.num_classes)
+        return len(labels) / (self.num_classes * np.maximum(counts, 1))
 
     def check_model(self, model):
         """Raises `InputError` unless a model is for this data set's task and classes."""

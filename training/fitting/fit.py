@@ -9,7 +9,7 @@ from command_line.model_data import input_range_of
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
-from training.fitting import callbacks, optimization
+from training.fitting import callbacks, freezing, optimization
 from training.fitting.distillation import Distiller
 from training.fitting.onnx_teacher import OnnxTeacher
 from training.run_files.machine import on_cpu
@@ -37,7 +37,7 @@ def with_teachers(model, values, original=None):
     return Distiller(model, teachers, **settings) if teachers else model
 
 
-def compile_model(model, values, task, *, num_classes, steps):
+def compile_model(model, values, task, *, num_classes, steps, class_weights=None, epoch=0):
     """Sets the optimizer of a config, and the loss and the metrics of a task.
 
     Args:
@@ -46,10 +46,12 @@ def compile_model(model, values, task, *, num_classes, steps):
         task: `hsvit_keras.tasks.Task`.
         num_classes: int.
         steps: int, steps in an epoch.
+        class_weights: sequence of float, or None.
+        epoch: int, the first one that the optimizer is for, from 0 on.
     """
     model.compile(
-        optimization.build_optimizer(model, values, steps),
-        loss=task.loss(values["label_smoothing"]),
+        optimization.build_optimizer(model, values, steps, epoch),
+        loss=task.loss(values["label_smoothing"], class_weights),
         metrics=task.metrics(num_classes),
         jit_compile=jit(values["jit"]),
     )
@@ -60,11 +62,36 @@ def jit(wanted):
     return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu())
 
 
+def prepare(model, values, data, epoch):
+    """Freezes what is frozen in an epoch, and compiles a model with an optimizer for the rest of it.
+
+    Args:
+        model: `keras.Model` or `Distiller`.
+        values: plain config.
+        data: `training.fitting.data.Data`.
+        epoch: int, from 0 on.
+    """
+    freezing.freeze(getattr(model, "student", model), values, epoch)
+    compile_model(
+        model,
+        values,
+        data.task,
+        num_classes=data.num_classes,
+        steps=data.steps,
+        class_weights=data.class_weights,
+        epoch=max((thaw for thaw in freezing.thaws(values) if thaw <= epoch), default=0),
+    )
+
+
 def fit(model, run, values, data, best_model=None, more_callbacks=()):
     """Fits a model from the last epoch in the run's folder on. It ends with averaged weights where asked.
 
+    Where a part of the model thaws, an optimizer begins anew, from averaged weights where there are any; the
+    learning rate goes on.
+
     Args:
-        model: compiled `keras.Model` or `Distiller` whose optimizer is built.
+        model: `keras.Model` or `Distiller`, prepared for the last epoch in the folder, the first if there is
+            none.
         run: `RunDirectory`.
         values: plain config.
         data: `training.fitting.data.Data`.
@@ -77,17 +104,39 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
     """
     saved = model.learner if isinstance(model, Distiller) else model
     run.start(values, saved, data.task.metric)
+    if run.rows:
+        print(f"going on after epoch {len(run.rows)} of {values['epochs']}")
+    thaws = freezing.thaws(values)
+    for end in (*thaws, values["epochs"]):
+        done = len(run.rows)
+        if done > end:
+            continue
+        if done < end and not has_ended(run, values):
+            if done in thaws:
+                prepare(model, values, data, done)
+            _fit_until(end, model, saved, run, values, data, best_model, more_callbacks)
+        model.optimizer.finalize_variable_values(model.trainable_variables)
+
+
+def has_ended(run, values):
+    """Whether all epochs are done, or so many of them in a row were not the best that it is enough.
+
+    Epochs before the last part thawed do not count.
+
+    Args:
+        run: `RunDirectory`.
+        values: plain config.
+    """
+    done, patience = len(run.rows), values["patience"]
+    if patience is None or not done:
+        return done >= values["epochs"]
+    last_better = max(run.best_row()["epoch"], *freezing.thaws(values), 0)
+    return done >= min(values["epochs"], last_better + patience)
+
+
+def _fit_until(end, model, saved, run, values, data, best_model, more_callbacks):
+    """Fits a model for the epochs from the last that is done to `end`."""
     done, epochs = len(run.rows), values["epochs"]
-    if done:
-        print(f"going on after epoch {done} of {epochs}")
-    if done < epochs:
-        _fit_from(done, model, saved, run, values, data, best_model, more_callbacks)
-    model.optimizer.finalize_variable_values(model.trainable_variables)
-
-
-def _fit_from(done, model, saved, run, values, data, best_model, more_callbacks):
-    """Fits a model for the epochs behind the first `done`."""
-    epochs = values["epochs"]
 
     def best():
         with optimization.averaged(model.optimizer):
@@ -98,7 +147,7 @@ def _fit_from(done, model, saved, run, values, data, best_model, more_callbacks)
             data.train(epochs, done),
             steps_per_epoch=data.steps,
             initial_epoch=done,
-            epochs=epochs,
+            epochs=end,
             validation_data=data.validation(),
             validation_steps=data.validation_steps,
             shuffle=False,
@@ -114,6 +163,7 @@ def _fit_from(done, model, saved, run, values, data, best_model, more_callbacks)
                 callbacks.EpochRecords(
                     run, saved, best_model and best, epochs, data.steps, values["batch_size"]
                 ),
+                callbacks.StopWhen(lambda: has_ended(run, values)),
                 *optimization.callbacks(values),
             ],
         )

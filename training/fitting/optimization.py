@@ -5,20 +5,28 @@ import math
 
 import keras
 
+from hsvit_keras.compression.graph import Graph
+from hsvit_keras.fine_tuning import depths
+from training.fitting.scaled_rates import ScaledAdam, ScaledAdamW, ScaledSGD
+
+# Each with one learning rate, and with one for each depth.
 _OPTIMIZERS = {
-    "adamw": keras.optimizers.AdamW, "adam": keras.optimizers.Adam, "sgd": keras.optimizers.SGD,
-}  # fmt: skip
+    "adamw": (keras.optimizers.AdamW, ScaledAdamW),
+    "adam": (keras.optimizers.Adam, ScaledAdam),
+    "sgd": (keras.optimizers.SGD, ScaledSGD),
+}
 # Biases, normalizations, positions and tokens, by the names of their weights in Keras and in our layers.
 _NOT_DECAYED = ("bias", "beta", "class_token", "gamma", "position", "position_bias")
 
 
-def build_optimizer(model, values, steps):
+def build_optimizer(model, values, steps, epoch=0):
     """Makes the optimizer of a config, with its variables.
 
     Args:
-        model: `keras.Model` to be trained.
+        model: `keras.Model` or `Distiller` to be trained.
         values: plain config.
         steps: int, steps in an epoch.
+        epoch: int, the first one that it is for, from 0 on; the learning rate is that of this epoch.
 
     Returns:
         `keras.optimizers.Optimizer`. Where the learning rate changes by the epoch, it is set by `callbacks`.
@@ -30,8 +38,14 @@ def build_optimizer(model, values, steps):
     )
     if values["ema_momentum"] is not None:
         own |= {"use_ema": True, "ema_momentum": values["ema_momentum"]}
-    optimizer = _OPTIMIZERS[values["optimizer"]](
-        _rate_of_steps(values, steps) if values["schedule"] == "cosine" else rate_of_epoch(values, 0),
+    optimizer_class, scaled_class = _OPTIMIZERS[values["optimizer"]]
+    if values["layer_decay"] != 1:
+        optimizer_class = scaled_class
+        own["scales"] = _scales(model, values["layer_decay"])
+    optimizer = optimizer_class(
+        _rate_of_steps(values, steps, epoch)
+        if values["schedule"] == "cosine"
+        else rate_of_epoch(values, epoch),
         weight_decay=values["weight_decay"],
         global_clipnorm=values["clip_norm"],
         **own,
@@ -102,16 +116,58 @@ class ValidateAverage(keras.callbacks.Callback):
         _swap(self.model.optimizer)
 
 
-def _rate_of_steps(values, steps):
+@keras.saving.register_keras_serializable("hsvit_training")
+class Later(keras.optimizers.schedules.LearningRateSchedule):
+    """A schedule from one of its steps on.
+
+    Args:
+        schedule: `keras.optimizers.schedules.LearningRateSchedule`.
+        begin: int, the step of it that is the first one here.
+    """
+
+    def __init__(self, schedule, begin):
+        super().__init__()
+        self.schedule, self.begin = schedule, begin
+
+    def __call__(self, step):
+        return self.schedule(step + self.begin)
+
+    def get_config(self):
+        return {"schedule": keras.saving.serialize_keras_object(self.schedule), "begin": self.begin}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(keras.saving.deserialize_keras_object(config["schedule"]), config["begin"])
+
+
+def _rate_of_steps(values, steps, epoch):
     """A cosine that begins behind a warm-up in a line, in each step its own rate."""
     warmup = values["warmup_epochs"] * steps
-    return keras.optimizers.schedules.CosineDecay(
+    cosine = keras.optimizers.schedules.CosineDecay(
         initial_learning_rate=values["warmup_learning_rate"] if warmup else values["learning_rate"],
         decay_steps=values["epochs"] * steps - warmup,
         alpha=values["min_learning_rate"] / values["learning_rate"],
         warmup_target=values["learning_rate"] if warmup else None,
         warmup_steps=warmup,
     )
+    return Later(cosine, epoch * steps) if epoch else cosine
+
+
+def _scales(model, decay):
+    """Of each trained variable, its share of the learning rate: decay ** (the depth of the head - its own).
+
+    The layer-wise decay of BEiT (https://arxiv.org/abs/2106.08254); what is no part of the model, such as
+    the projections of a distiller, has the whole rate.
+    """
+    model_itself = getattr(model, "student", model)
+    depth_of = depths(model_itself)
+    top, graph = max(depth_of.values()), Graph(model_itself)
+    scales = {
+        id(variable): decay ** (top - depth_of[graph.path(layer)])
+        for layer in graph.layers
+        for variable in layer.trainable_variables
+    }
+    return [scales.get(id(variable), 1.0) for variable in model.trainable_variables]
 
 
 def _is_kernel(variable):

@@ -1,7 +1,10 @@
 """A whole training run: from a config to a folder with the best model and what is known of it."""
 
 import functools
+import math
 import random
+
+import numpy as np
 
 from hsvit_keras.backends import require_backend
 from training.recipes import recipe
@@ -29,40 +32,48 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
         OSError: the images are not there or one cannot be read, or the workdir cannot be written.
     """
     values = recipe.plain(config)
-    run = RunDirectory(workdir)
-    run.check_config(values)
-    if summary := run.summary():
-        print(f"{workdir} holds a finished run: nothing to do")
-        return summary
     require_backend("tensorflow", "jax")
-    run.check_backend()
+    from hsvit_keras.compression.counting import count_parameters
     from hsvit_keras.model_files import load_model
     from training.fitting import fit
     from training.fitting.building import FloatCopy, build_model
     from training.fitting.data import Data
     from training.fitting.distribution import communication, distribute, take_devices
     from training.fitting.evaluation import evaluate_on_test
+    from training.fitting.open_values import complete, load_source
     from training.run_files import curves, sample_figure
+
+    run = RunDirectory(workdir)
+    source = load_source(values)
+    values = complete(values, source, data_dir)
+    run.check_config(values)
+    if (summary := run.summary()) and not run.extends(values):
+        print(f"{workdir} holds a finished run: nothing to do")
+        return summary
+    run.check_backend()
 
     devices = take_devices(num_devices) if distribution else None
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = Data(values, data_dir, resizing=values["model_arguments"].get("resizing"))
+    data = Data(values, data_dir, resizing=_resizing(values, source))
     sharing = []
     if distribution:
-        build = functools.partial(build_model, values, data.class_names)
+        build = functools.partial(build_model, values, data.class_names, source)
         sharing = distribute(distribution, devices, values["batch_size"], build)
-    model = build_model(values, data.class_names)
+    model = build_model(values, data.class_names, source)
     data.check_model(model)
+    parameters = count_parameters(model)
     learning = fit.with_teachers(model, values)
-    fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
-    _announce(values, model, data)
+    fit.prepare(learning, values, data, epoch=max(run.finished_epochs() - 1, 0))
+    _announce(values, model, data, parameters)
+    if run.summary():
+        print(f"extended: the learning rate is that of a run of {values['epochs']} epochs from here on")
     sent = communication(learning, next(iter(data.validation()))) if distribution else None
     if distribution:
         print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
     fit.fit(learning, run, values, data, FloatCopy(model), sharing)
     best = load_model(run.path / "best.keras")
     test = evaluate_on_test(best, data, values, sharing)
-    summary = _summary(values, run, data, model, test)
+    summary = _summary(values, run, data, model, parameters, test)
     summary["distribution"] = distribution and {
         "kind": distribution, "num_devices": num_devices, "bytes": sent,
     }  # fmt: skip
@@ -73,11 +84,18 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     return summary
 
 
-def _summary(values, run, data, model, test):
-    from hsvit_keras.compression.counting import count_layers, count_multiply_adds, count_parameters
+def _resizing(values, source):
+    """How the model will ask for pictures to be resized, as a dict; None where it does not."""
+    from hsvit_keras.fine_tuning import resizing_for
+
+    asked = source and resizing_for(source, values["image_shape"])
+    return values["model_arguments"].get("resizing", asked and asked.to_json())
+
+
+def _summary(values, run, data, model, parameters, test):
+    from hsvit_keras.compression.counting import count_layers, count_multiply_adds
     from training.run_files import machine
 
-    parameters = count_parameters(model)
     return {
         "model": values["model"],
         "parameters": parameters,
@@ -91,7 +109,10 @@ def _summary(values, run, data, model, test):
             "validation": len(data.validation_set),
             "test": len(data.test_set),
         },
-        "epochs": values["epochs"],
+        "init": values["init"],
+        "epochs": len(run.rows),
+        "schedules": run.schedules,
+        "ended_by": {"epochs": values["epochs"], "patience": values["patience"]},
         "images_seen": run.rows[-1]["step"] * values["batch_size"],
         "seconds": round(sum(row["seconds"] for row in run.rows), 1),
         "last": run.rows[-1],
@@ -102,22 +123,47 @@ def _summary(values, run, data, model, test):
     }
 
 
-def _announce(values, model, data):
+def _announce(values, model, data, parameters):
     import keras
-
-    from hsvit_keras.compression.counting import count_parameters
 
     teachers = values["distillation"]["teachers"]
     on_test = data.validation_set is data.test_set
     print(
-        f"{values['model']} ({count_parameters(model):,} parameters) on {values['data']}: "
+        f"{values['model']} ({parameters:,} parameters) on {values['data']}: "
         f"{len(data.train_set):,} images to train on, "
         + ("" if on_test else f"{len(data.validation_set):,} to validate on ({data.validation_part}), ")
         + f"{len(data.test_set):,} to test on; Keras on {keras.backend.backend()}, {values['dtype']}"
+        + (f"; trained on from {values['init']}" if values["init"] else "")
         + (f"; taught by {', '.join(teachers)}" if teachers else "")
     )
+    if values["frozen"]:
+        print(
+            f"frozen: {', '.join(map(_frozen, values['frozen']))}; {_trained(model):,} parameters are trained"
+        )
+    if data.class_weights is not None:
+        print(_classes(data))
     if _is_slower_than_needed(values["dtype"]):
         print("hint: with AMX, as here, --config.dtype=mixed_bfloat16 trains larger models faster")
+
+
+def _frozen(pair):
+    part, epochs = pair
+    part = f"all below depth {part}" if isinstance(part, int) else part
+    return part if epochs is None else f"{part} for {epochs} epochs"
+
+
+def _trained(model):
+    return sum(math.prod(variable.shape) for variable in model.trainable_variables)
+
+
+def _classes(data):
+    """Which classes the training part has, and what they weigh."""
+    counts = np.bincount(data.train_set.labels, minlength=data.num_classes)
+    weights = data.class_weights
+    weighed = (
+        "even" if counts.min() == counts.max() else f"weighing {weights.min():.2f} to {weights.max():.2f}"
+    )
+    return f"{data.num_classes} classes of {counts.min():,} to {counts.max():,} images to train on, {weighed}"
 
 
 def _is_slower_than_needed(dtype):

@@ -39,7 +39,22 @@ def _is_integer(value, minimum):
     return isinstance(value, int) and not isinstance(value, bool) and value >= minimum
 
 
+def _is_frozen_part(pair):
+    if not isinstance(pair, list) or len(pair) != 2:
+        return False
+    part, epochs = pair
+    return (_is_integer(part, 1) or (isinstance(part, str) and part)) and (
+        epochs is None or _is_integer(epochs, 1)
+    )
+
+
 _TEXT = ("a name", lambda value: isinstance(value, str) and value)
+_RANGE = (
+    "two different numbers, of black and of white",
+    lambda value: (
+        isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] != value[1]
+    ),
+)
 _FLAG = ("True or False", lambda value: isinstance(value, bool))
 
 # What is right for a key, in words and as a check: how a model is trained, in every table that says it.
@@ -60,6 +75,12 @@ _TRAINING = {
     "decay_epochs": _sequence("a sequence of integers of at least 1", lambda value: _is_integer(value, 1)),
     "decay_factor": _number("above 0", lambda value: value > 0),
     "decay_kernels_only": _FLAG,
+    "layer_decay": _number("above 0 and at most 1", lambda value: 0 < value <= 1),
+    "frozen": _sequence(
+        "a sequence of pairs of a part (a pattern of layers' names, a depth of at least 1, or 'trunk') and a "
+        "number of epochs of at least 1, or None",
+        _is_frozen_part,
+    ),
     "clip_norm": _or_none(_number("above 0", lambda value: value > 0)),
     "ema_momentum": _or_none(_number("in [0, 1)", lambda value: 0 <= value < 1)),
     "train_images": _or_none(_integer(1)),
@@ -68,11 +89,17 @@ _TRAINING = {
     "num_workers": _integer(0),
     "dtype": _choice(*DTYPES),
     "jit": _or_none(_FLAG),
-    "image_shape": (
-        "(height, width, channels), three integers of at least 1",
-        lambda value: (
-            isinstance(value, list) and len(value) == 3 and all(_is_integer(number, 1) for number in value)
-        ),
+    "class_weights": _or_none(_choice("balanced")),
+    "patience": _or_none(_integer(1)),
+    "image_shape": _or_none(
+        (
+            "(height, width, channels), three integers of at least 1",
+            lambda value: (
+                isinstance(value, list)
+                and len(value) == 3
+                and all(_is_integer(number, 1) for number in value)
+            ),
+        )
     ),
 }
 # What besides a whole recipe has to say.
@@ -80,22 +107,16 @@ _RECIPE = {
     "model": _TEXT,
     "model_arguments": ("a table of arguments", lambda value: isinstance(value, dict)),
     "data": _TEXT,
-    "mean": _sequence("a sequence of numbers", _is_number),
-    "std": _sequence("a sequence of numbers above 0", lambda value: _is_number(value) and value > 0),
+    "init": _or_none(_TEXT),
+    "init_input_range": _or_none(_RANGE),
+    "mean": _or_none(_sequence("a sequence of numbers", _is_number)),
+    "std": _or_none(
+        _sequence("a sequence of numbers above 0", lambda value: _is_number(value) and value > 0)
+    ),
 }
 _DISTILLATION = {
     "teachers": _sequence("a sequence of paths", lambda value: isinstance(value, str)),
-    "teacher_input_range": _or_none(
-        (
-            "two different numbers, of black and of white",
-            lambda value: (
-                isinstance(value, list)
-                and len(value) == 2
-                and all(map(_is_number, value))
-                and value[0] != value[1]
-            ),
-        )
-    ),
+    "teacher_input_range": _or_none(_RANGE),
     "alpha": _number("in [0, 1]", lambda value: 0 <= value <= 1),
     "temperature": _number("above 0", lambda value: value > 0),
     "hard": _FLAG,

@@ -5,6 +5,7 @@ epochs, so one rename finishes an epoch. `metrics.jsonl` and the TensorBoard eve
 written anew by a run that goes on.
 """
 
+import contextlib
 import json
 import pathlib
 import shutil
@@ -28,6 +29,7 @@ class RunDirectory:
 
     Attributes:
         rows: list of dicts of numbers, one for each finished epoch.
+        schedules: list of int, the number of epochs of the run, and of those that it was extended to.
 
     Raises:
         NotADirectoryError: `path` is a file.
@@ -40,28 +42,38 @@ class RunDirectory:
         self.rows = []
 
     def summary(self):
-        """The summary if the run is finished, else None."""
+        """The summary of a finished run, else None; one that is being extended is not finished."""
         path = self.path / "summary.json"
-        if path.is_file() and (self.path / "last.keras").is_file():
-            return json.loads(path.read_text())
+        if not path.is_file() or not self._last.is_file():
+            return None
+        summary, config = json.loads(path.read_text()), self._config()
+        ended_by = summary.get("ended_by", {})
+        return summary if ended_by.items() <= config.items() else None
 
     def check_config(self, config):
-        """Raises `ValueError` if the folder holds epochs of a run with another config."""
-        if not (self.path / "last.keras").is_file():
+        """Raises `ValueError` if the folder holds epochs of a run with another config.
+
+        A finished run may be extended: then it takes more epochs, or more patience.
+        """
+        if not self._last.is_file():
             return
-        found = differences(json.loads((self.path / "config.json").read_text()), config)
-        if found:
+        found = differences(self._config(), config)
+        if found and not (self.summary() and all(_extends(*difference) for difference in found)):
             listed = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
             raise InputError(
                 f"workdir {self.path} holds a run with another config: {listed}. "
                 "Use another workdir, or go on with the same config"
             )
 
+    def extends(self, config):
+        """Whether a config that fits has a finished run go on."""
+        return bool(self.summary() and differences(self._config(), config))
+
     def check_backend(self):
         """Raises `ValueError` if the folder holds epochs of a run with Keras on another backend."""
         import keras
 
-        if not (self.path / "last.keras").is_file():
+        if not self._last.is_file():
             return
         was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
         if was != now:
@@ -90,8 +102,10 @@ class RunDirectory:
         except OSError as error:
             raise FileError(f"--workdir={self.path} cannot be made: {error.strerror}") from error
         self._remove_leftovers()
+        self.schedules = self._schedules(config["epochs"])
+        write_json(self.path / "run.json", {"backend": keras.backend.backend(), "schedules": self.schedules})
         write_json(self.path / "config.json", config)
-        write_json(self.path / "run.json", {"backend": keras.backend.backend()})
+        (self.path / "summary.json").unlink(missing_ok=True)  # of a run that is extended
         self._metric = metric
         self._restore(model)
         self._write_metrics()
@@ -113,7 +127,7 @@ class RunDirectory:
         if best_model and self.best_row() is row:
             with quietly(), replacing(self.path / "best.keras") as temporary:
                 best_model().save(temporary)
-        with quietly(), replacing(self.path / "last.keras") as temporary:  # on JAX, too, it loads TensorFlow
+        with quietly(), replacing(self._last) as temporary:  # on JAX, too, it loads TensorFlow
             model.save(temporary)
             with zipfile.ZipFile(temporary, "a") as archive:
                 archive.writestr(_ROWS, json.dumps(self.rows))
@@ -135,17 +149,46 @@ class RunDirectory:
             for path in self.path.glob(f".{name}.*"):
                 path.unlink()
 
+    def _config(self):
+        return json.loads((self.path / "config.json").read_text())
+
+    def _schedules(self, epochs):
+        """`schedules` with that of a run's last part behind it."""
+        path = self.path / "run.json"
+        if not self._last.is_file() or not path.is_file():
+            return [epochs]
+        before = json.loads(path.read_text()).get("schedules", [self._config()["epochs"]])
+        return before if before[-1] == epochs else [*before, epochs]
+
+    def finished_epochs(self):
+        """How many epochs the files are of.
+
+        Raises:
+            InputError: `last.keras` is damaged.
+        """
+        return len(self._read_rows()) if self._last.is_file() else 0
+
+    @property
+    def _last(self):
+        return self.path / "last.keras"
+
+    def _read_rows(self):
+        with self._naming_damage(), zipfile.ZipFile(self._last) as archive:
+            return json.loads(archive.read(_ROWS))
+
     def _restore(self, model):
-        last = self.path / "last.keras"
-        if not last.is_file():
-            return
+        if self._last.is_file():
+            self.rows = self._read_rows()
+            with self._naming_damage():
+                model.load_weights(self._last)
+
+    @contextlib.contextmanager
+    def _naming_damage(self):
         try:
-            with zipfile.ZipFile(last) as archive:
-                self.rows = json.loads(archive.read(_ROWS))
-            model.load_weights(last)
+            yield
         except (zipfile.BadZipFile, KeyError, OSError, ValueError) as error:
             raise InputError(
-                f"cannot go on from {last}: {error}. Remove this file to start from scratch"
+                f"cannot go on from {self._last}: {error}. Remove this file to start from scratch"
             ) from error
 
     def _write_metrics(self):
@@ -160,3 +203,8 @@ class RunDirectory:
                 points |= {f"{measured}/train": row[measured], f"{measured}/validation": row[name]}
         points |= {name: row[name] for name in ("learning_rate", "images_per_second")}
         self._events.add(row["epoch"], points)
+
+
+def _extends(key, was, now):
+    """Whether a change of a config lets a finished run go on as it is: more of what ended it."""
+    return key in ("epochs", "patience") and (now is None or (was is not None and now > was))

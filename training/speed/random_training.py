@@ -42,7 +42,7 @@ class RandomTraining:
             "learning_rate": 1e-3,
             "weight_decay": 0.01,
             "label_smoothing": 0.0,
-            **ConfigDict(hsvit_base.optimization()).to_dict(),
+            **ConfigDict({**hsvit_base.fine_tuning(), **hsvit_base.optimization()}).to_dict(),
         }
         self.model = build_model(values, _CLASSES)
         task = task_named("classification")

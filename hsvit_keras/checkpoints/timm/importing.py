@@ -2,10 +2,10 @@
 
 import math
 
-from hsvit_keras.checkpoints.fresh_head import with_weights_of
 from hsvit_keras.checkpoints.indexed_files import read_weights
 from hsvit_keras.checkpoints.tensors import Tensors
 from hsvit_keras.checkpoints.timm.variants import VARIANTS
+from hsvit_keras.checkpoints.trunk_weights import with_weights_of
 from hsvit_keras.models.registry import registered
 from hsvit_runtime.errors import InputError
 

@@ -5,7 +5,6 @@ import pathlib
 
 import keras
 
-from hsvit_keras.checkpoints.fresh_head import with_weights_of
 from hsvit_keras.checkpoints.importing import grid_of
 from hsvit_keras.checkpoints.indexed_files import INDEX_SUFFIX, read_weights
 from hsvit_keras.checkpoints.json_files import read_json
@@ -22,6 +21,7 @@ from hsvit_keras.checkpoints.transformers import (
     vit,
 )
 from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
+from hsvit_keras.checkpoints.trunk_weights import with_weights_of
 from hsvit_runtime.errors import InputError, MissingFileError
 
 _MODULES = (

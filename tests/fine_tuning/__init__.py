@@ -1,0 +1,1 @@
+"""Tests of hsvit_keras.fine_tuning."""
