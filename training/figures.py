@@ -6,10 +6,10 @@
 
 A figure needs runs as a table does: each of its rows is trained on each data set from each seed, by the
 recipe of the paper, in a folder of its own under `--workdir`; flags are those of `training.table`, and
-`--rows=c1a1_16_*` draws only some. A figure that was killed goes on when it is started again.
+`--rows=c1a1_k16_*` draws only some. A figure that was killed goes on when it is started again.
 
-The picture is `WORKDIR/NAME.png`. All numbers that it shows are in `WORKDIR/NAME.json`, with the figures'
-rows. Without `--figure` all figures are listed.
+The picture is `WORKDIR/NAME.png`. All that it shows is in `WORKDIR/NAME.json`, with the results of the runs,
+and arrays such as feature maps in `WORKDIR/NAME.npz`. Without `--figure` all figures are listed.
 """
 
 from absl import flags
@@ -50,8 +50,10 @@ def _line_of(name, table):
 
 
 def _report(figure, planned):
+    import numpy as np
+
     from command_line import plots
-    from hsvit_runtime.files import write_json
+    from hsvit_runtime.files import replacing, write_json
     from training.run_files import machine
     from training.tabulating import results
     from training.visualizing.paper_figure import Trained
@@ -62,7 +64,12 @@ def _report(figure, planned):
     numbers = {**figure.measure(trained), "rows": rows}
     texts = {"figure": table.title, "paper": table.paper, "notes": command.notes_of(planned)}
     parts = results.chosen_on(rows)
-    write_json(planned.output, {**texts, "epoch_chosen_on": parts, **numbers, **machine.describe()})
+    arrays = {name: value for name, value in numbers.items() if isinstance(value, np.ndarray)}
+    told = {name: value for name, value in numbers.items() if name not in arrays}
+    write_json(planned.output, {**texts, "epoch_chosen_on": parts, **told, **machine.describe()})
+    if arrays:
+        with replacing(planned.output.with_suffix(".npz")) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
     with plots.style():
         drawn = figure.draw(numbers)
         drawn.suptitle(table.title)

@@ -14,7 +14,7 @@ KERNELS = (16, 32, 64, 128, 256)
 
 
 def row(kernels, groups, stages=1, depth=1):
-    """The row of a model.
+    """The row of a model, such as "C1A1 K16 G2": stages, blocks, kernels and groups.
 
     Args:
         kernels: int, of the last stage.
@@ -28,7 +28,7 @@ def row(kernels, groups, stages=1, depth=1):
         "attention_groups": groups,
         "depth": depth,
     }
-    return Row(f"C{stages}A{depth} {kernels} kernels {groups} groups", "hsvit_c2a2", arguments)
+    return Row(f"C{stages}A{depth} K{kernels} G{groups}", "hsvit_c2a2", arguments)
 
 
 def table(number, rows, notes=()):
@@ -62,4 +62,18 @@ def over_kernels(line, **more):
 
 def groups(arguments):
     """The label of a line for each number of attention groups."""
-    return f"{arguments['attention_groups']} groups"
+    return _counted(arguments["attention_groups"], "group")
+
+
+def depth(arguments):
+    """What a label says of the attention blocks."""
+    return _counted(arguments["depth"], "attention block")
+
+
+def stages(arguments):
+    """What a label says of the convolutional stages."""
+    return _counted(len(arguments["filters"]), "stage")
+
+
+def _counted(number, what):
+    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -78,8 +78,8 @@ class PaperFigure:
     Attributes:
         table: `Table`, with title and paper, of the runs that it needs; without rows where it needs none.
         draw: function from the dict that `measure` gives, with `rows` added, to a matplotlib figure.
-        measure: function from `Trained` to a dict of what the picture shows beside the accuracies of `rows`,
-            of lists, numbers and texts.
+        measure: function from `Trained` to a dict of what the picture shows beside the accuracies of `rows`:
+            texts, numbers, lists of them, and NumPy arrays.
     """
 
     table: Table
