@@ -17,14 +17,11 @@ Beside `table.json` lies `table.png`. What was not run is left empty. Without `-
 all tables are listed, as in docs/tables.md.
 """
 
-import pathlib
-
 from absl import flags
 
 from command_line import commands
-from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
-from training.recipes.settings import settings_of
+from training.tabulating import command
 
 FLAGS = flags.FLAGS
 
@@ -33,89 +30,32 @@ def define_flags():
     flags.DEFINE_string(
         "table", None, "A file of training/tables, such as hsvit_table3; without it, all are listed."
     )
-    flags.DEFINE_string("workdir", None, "Folder of the runs.")
-    flags.DEFINE_list("data", [], "Data sets and folders of class folders; the table's own by default.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files, or with a folder for each set.")
-    flags.DEFINE_list("rows", [], "Rows to train, by the paper's name, its key or the model; all by default.")
-    flags.DEFINE_list("seeds", ["0"], "Seeds, each a run of its own.")
-    flags.DEFINE_integer("epochs", None, "Epochs; the recipe's by default.", lower_bound=1)
-    flags.DEFINE_multi_string("setting", [], "Setting of the recipes, as in batch_size=64. May be repeated.")
-    flags.DEFINE_integer("processes", 1, "Trainings at a time.", lower_bound=1)
-    flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
-    flags.DEFINE_string("output", None, "JSON file to write; table.json in the workdir by default.")
+    command.define_flags("table", "table.json")
 
 
 def main(_):
     from training.tabulating import paper
     from training.tabulating.overview import overview
-    from training.tabulating.plan import choose_rows, plan
-    from training.tabulating.running import check
-    from training.tabulating.sources import sources_of
 
     if FLAGS.table is None:
         print(overview())
         return
-    if FLAGS.workdir is None:
-        raise InputError("--workdir is needed: the folder of the runs")
-    table, workdir = paper.load_table(FLAGS.table), pathlib.Path(FLAGS.workdir)
-    output = pathlib.Path(FLAGS.output or workdir / "table.json")
-    settings = settings_of(FLAGS.setting)
-    if FLAGS.epochs is not None:
-        settings["epochs"] = FLAGS.epochs
-    seeds = commands.integers("seeds", FLAGS.seeds)
-    rows, sources = choose_rows(table, FLAGS.rows), sources_of(table, FLAGS.data, FLAGS.data_dir)
-    cells = plan(table, rows, sources, seeds, settings, workdir)
-    runs = [run for cell in cells for run in cell.runs]
-    check(runs)
+    planned = command.plan_of(paper.load_table(FLAGS.table), "table")
     if FLAGS.dry_run:
-        _estimate(table, cells)
+        command.estimate(planned)
         return
-    if FLAGS.output and not output.parent.is_dir():
-        raise InputError(f"--output={output}: there is no folder {output.parent}")
-    workdir.mkdir(parents=True, exist_ok=True)
-    ended_early = _train(runs)
-    _report(table, sources, cells, workdir, output)
-    if ended_early:
-        raise InputError(f"{ended_early} of {FLAGS.processes} processes ended early: start again to go on")
+    ended_early = command.train(planned)
+    _report(planned)
+    command.check_ended(ended_early)
 
 
-def _train(runs):
-    """Trains what is left; gives how many processes left it unfinished."""
-    from training.tabulating.processes import work_side_by_side
-    from training.tabulating.running import failure, is_finished, work
-
-    if FLAGS.processes == 1:
-        work(runs)
-        return 0
-    lost = sum(status != 0 for status in work_side_by_side(runs, FLAGS.processes))
-    return 0 if all(is_finished(run) or failure(run) for run in runs) else lost
-
-
-def _estimate(table, cells):
-    from training.tabulating import estimating
-
-    found = estimating.estimate(cells)
-    seconds = sum(row["seconds"] or 0 for row in found)
-    print(f"{table.title}\n{estimating.table(found)}")
-    print(
-        f"about {estimating.duration(seconds)} of training in one process: a few steps of each model were "
-        "measured here, on random images"
-    )
-    if FLAGS.output:
-        write_json(pathlib.Path(FLAGS.output), {"table": table.title, "rows": found})
-        print(f"wrote {FLAGS.output}")
-
-
-def _report(table, sources, cells, workdir, output):
+def _report(planned):
     from training.run_files import machine
     from training.tabulating import drawing, results
 
-    found = results.results(cells, workdir)
-    others = [source.label for source in sources if source.label not in table.recipes]
-    notes = [
-        *table.notes,
-        *(f"{name} is not in the paper: pixels and augmentation are its own" for name in others),
-    ]
+    table, output = planned.table, planned.output
+    found = results.results(planned.cells, planned.workdir)
+    notes = command.notes_of(planned)
     picture, parts = output.with_suffix(".png"), results.chosen_on(found)
     write_json(
         output,

@@ -1,12 +1,11 @@
 """What a table of a paper is: its rows with the figures that the paper prints, and how they are trained."""
 
 import dataclasses
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable
 
 from hsvit_runtime.errors import InputError
+from training.tabulating.declarations import list_declarations, load_declaration
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,11 +90,7 @@ def list_tables():
     """Names of the tables, by paper and number."""
     from training import tables
 
-    names = [module.name for module in pkgutil.iter_modules(tables.__path__)]
-    found = [name for name in names if hasattr(_module(name), "get_table")]
-    return sorted(
-        found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-    )
+    return list_declarations(tables, "get_table")
 
 
 def load_table(name):
@@ -104,12 +99,6 @@ def load_table(name):
     Raises:
         InputError: there is no such table.
     """
-    if name not in list_tables():
-        from hsvit_keras.models.registry import suggest
+    from training import tables
 
-        raise InputError(f"--table: there is no table {name!r}; {suggest(name, list_tables())}")
-    return _module(name).get_table()
-
-
-def _module(name):
-    return importlib.import_module(f"training.tables.{name}")
+    return load_declaration(tables, "get_table", name, "--table")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+from fnmatch import fnmatch
 
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
@@ -71,14 +72,14 @@ def choose_rows(table, names=()):
 
     Args:
         table: `Table`.
-        names: list of str, names of rows as printed or their keys, or of models.
+        names: list of str, names of rows as printed, their keys or patterns of keys, or of models.
 
     Raises:
         InputError: the table has no such row.
     """
     chosen = set()
     for name in names:
-        found = [row.key for row in table.rows if name in (row.name, row.key, row.model)]
+        found = [row.key for row in table.rows if name in (row.name, row.model) or fnmatch(row.key, name)]
         if not found:
             known = [row.key for row in table.rows]
             raise InputError(f"--rows: {table.title} has no row {name!r}; {suggest(name, known)}")

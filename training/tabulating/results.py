@@ -56,6 +56,12 @@ def chosen_on(found):
     return sorted({part for one in found if one["measured"] for part in one["measured"]["epoch_chosen_on"]})
 
 
+def count_of(printed):
+    """A count that a paper prints, such as 11,300,000 of "11.3 M"."""
+    number, unit = re.fullmatch(r"([\d,.]+)\s*([MG]?)", printed).groups()
+    return round(float(number.replace(",", "")) * _UNITS[unit])
+
+
 def in_the_form_of(printed, count):
     """A count in the form in which the paper prints it.
 

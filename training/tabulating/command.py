@@ -1,0 +1,127 @@
+"""What the commands that train rows of a paper have in common: their flags, the plan, the training."""
+
+import dataclasses
+import pathlib
+
+from absl import flags
+
+from command_line import commands
+from hsvit_runtime.errors import InputError
+from training.recipes.settings import settings_of
+
+FLAGS = flags.FLAGS
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a command trains.
+
+    Attributes:
+        table: `Table`.
+        sources: list of `Source`.
+        cells: list of `Cell`.
+        workdir: path of the folder of runs.
+        output: path of the JSON file to write.
+    """
+
+    table: object
+    sources: list
+    cells: list
+    workdir: pathlib.Path
+    output: pathlib.Path
+
+    @property
+    def runs(self):
+        """The trainings: list of `Run`."""
+        return [run for cell in self.cells for run in cell.runs]
+
+
+def define_flags(what, output):
+    """Defines the flags but the one that names the table or figure.
+
+    Args:
+        what: str, "table" or "figure".
+        output: str, the name of the JSON file that is written by default.
+    """
+    flags.DEFINE_string("workdir", None, "Folder of the runs.")
+    flags.DEFINE_list("data", [], f"Data sets and folders of class folders; the {what}'s own by default.")
+    flags.DEFINE_string("data_dir", None, "Folder with the official files, or with a folder for each set.")
+    flags.DEFINE_list("rows", [], "Rows to train: name, key (may hold a *) or model; all by default.")
+    flags.DEFINE_list("seeds", ["0"], "Seeds, each a run of its own.")
+    flags.DEFINE_integer("epochs", None, "Epochs; the recipe's by default.", lower_bound=1)
+    flags.DEFINE_multi_string("setting", [], "Setting of the recipes, as in batch_size=64. May be repeated.")
+    flags.DEFINE_integer("processes", 1, "Trainings at a time.", lower_bound=1)
+    flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
+    flags.DEFINE_string("output", None, f"JSON file to write; {output} in the workdir by default.")
+
+
+def plan_of(table, name):
+    """The plan that the flags ask for.
+
+    Args:
+        table: `Table`.
+        name: str, of the JSON file that is written by default, without its ending.
+
+    Raises:
+        InputError: a flag does not fit, or a run's folder holds another one.
+    """
+    from training.tabulating import plan, running, sources
+
+    if FLAGS.workdir is None:
+        raise InputError("--workdir is needed: the folder of the runs")
+    workdir = pathlib.Path(FLAGS.workdir)
+    settings = settings_of(FLAGS.setting)
+    if FLAGS.epochs is not None:
+        settings["epochs"] = FLAGS.epochs
+    seeds = commands.integers("seeds", FLAGS.seeds)
+    rows = plan.choose_rows(table, FLAGS.rows)
+    found = sources.sources_of(table, FLAGS.data, FLAGS.data_dir)
+    cells = plan.plan(table, rows, found, seeds, settings, workdir)
+    planned = Plan(table, found, cells, workdir, pathlib.Path(FLAGS.output or workdir / f"{name}.json"))
+    running.check(planned.runs)
+    if FLAGS.output and not FLAGS.dry_run and not planned.output.parent.is_dir():
+        raise InputError(f"--output={planned.output}: there is no folder {planned.output.parent}")
+    return planned
+
+
+def train(planned):
+    """Trains what is left of a plan; gives how many processes left it unfinished."""
+    from training.tabulating.processes import work_side_by_side
+    from training.tabulating.running import failure, is_finished, work
+
+    planned.workdir.mkdir(parents=True, exist_ok=True)
+    if FLAGS.processes == 1:
+        work(planned.runs)
+        return 0
+    lost = sum(status != 0 for status in work_side_by_side(planned.runs, FLAGS.processes))
+    return 0 if all(is_finished(run) or failure(run) for run in planned.runs) else lost
+
+
+def check_ended(ended_early):
+    """Raises `InputError` if processes left the plan unfinished."""
+    if ended_early:
+        raise InputError(f"{ended_early} of {FLAGS.processes} processes ended early: start again to go on")
+
+
+def estimate(planned):
+    """Says what would be trained and about how long; writes it only where `--output` says so."""
+    from hsvit_runtime.files import write_json
+    from training.tabulating import estimating
+
+    title, found = planned.table.title, estimating.estimate(planned.cells)
+    seconds = sum(row["seconds"] or 0 for row in found)
+    print(f"{title}\n{estimating.table(found)}")
+    print(
+        f"about {estimating.duration(seconds)} of training in one process: a few steps of each model were "
+        "measured here, on random images"
+    )
+    if FLAGS.output:
+        write_json(planned.output, {"table": title, "rows": found})
+        print(f"wrote {FLAGS.output}")
+
+
+def notes_of(planned):
+    """In which the training differs from the paper's: list of str."""
+    others = [source.label for source in planned.sources if source.label not in planned.table.recipes]
+    own = [f"{name} is not in the paper: pixels and augmentation are its own" for name in others]
+    return [*planned.table.notes, *own]
