@@ -39,14 +39,22 @@ def table(number, rows, recipe=deit_imagenet.get_config, notes=()):
     )
 
 
-def row(name, model, flops, top1, factors):
-    """A row of a model with its factors d, h, e, r, I and p."""
-    others = dict(zip(_FACTORS, factors, strict=True))
+def row(name, model, flops, top1, factors, costs=None):
+    """A row of a model.
+
+    Args:
+        name, model: str, see `Row`.
+        flops: str, multiply-adds in units of 10^9; None where the table has none.
+        top1: float, in percent.
+        factors: its d, h, e, r, I and p.
+        costs: dict of the paper's other figures, or None.
+    """
+    others = {**dict(zip(_FACTORS, factors, strict=True)), **(costs or {})}
     return Row(
         name,
         model,
         accuracy={"imagenet": top1},
-        multiply_adds=f"{flops} G",
+        multiply_adds=flops and f"{flops} G",
         others=others,
         image_size=others["I"],
     )
