@@ -3,6 +3,8 @@
 FLOPs of the paper are multiply-adds. It distils from RegNetY-16GF, which is not in the package.
 """
 
+import dataclasses
+
 from training.configs import deit_imagenet, pit_imagenet
 from training.tabulating.paper import Row, Table
 
@@ -37,6 +39,13 @@ def table(number, rows, recipe=deit_imagenet.get_config, notes=()):
         notes=(*_NOTES, *notes),
         image_size=224,
     )
+
+
+def figure(number, rows):
+    """The runs of one of the paper's figures; none where it shows costs alone."""
+    found = table(number, rows)
+    recipes = found.recipes if rows else {}
+    return dataclasses.replace(found, title=f"Hardware-aware scaling, Figure {number}", recipes=recipes)
 
 
 def row(name, model, flops, top1, factors, costs=None):
