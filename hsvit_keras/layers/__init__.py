@@ -23,11 +23,13 @@ from hsvit_keras.layers.performer_attention import PerformerAttention
 from hsvit_keras.layers.position_embedding import PositionEmbedding
 from hsvit_keras.layers.quick_gelu import quick_gelu
 from hsvit_keras.layers.rotary_embedding import RotaryEmbedding
+from hsvit_keras.layers.scored_attention import ScoredAttention
 from hsvit_keras.layers.separable_attention import SeparableAttention
 from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.shift import Shift
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
+from hsvit_keras.layers.token_elimination import TokenElimination
 from hsvit_keras.layers.token_range import TokenRange
 
 __all__ = [
@@ -53,11 +55,13 @@ __all__ = [
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
+    "ScoredAttention",
     "SeparableAttention",
     "SequencePooling",
     "Shift",
     "SoftmaxAttention",
     "TileTokens",
+    "TokenElimination",
     "TokenRange",
     "UnfoldPatches",
     "quick_gelu",

@@ -55,10 +55,14 @@ class SoftmaxAttention(keras.layers.Layer):
         query, key = split_heads(query, self.num_heads), split_heads(key, self.num_heads)
         return ops.matmul(query * scale, transposed(key))
 
+    def mix(self, weights, value, query_shape):
+        """The values that the weights mix, in the shape of the queries."""
+        mixed = ops.matmul(weights, split_heads(value, self.num_heads))
+        return join_heads(mixed, (*query_shape[:-1], value.shape[-1]))
+
     def call(self, query, key, value, training=None):
         weights = self.dropout(self.attention_weights(query, key), training=training)
-        mixed = ops.matmul(weights, split_heads(value, self.num_heads))
-        return join_heads(mixed, self.compute_output_shape(query.shape, key.shape, value.shape))
+        return self.mix(weights, value, query.shape)
 
     def compute_output_shape(self, query_shape, key_shape, value_shape):
         return (*query_shape[:-1], value_shape[-1])

@@ -193,10 +193,15 @@ def drop_rates(rate, depth):
 def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu", drop_rate=0.0):
     """Attention and feed-forward, each normalized in front and added to its input, unless it is dropped."""
     tokens = attend(tokens, norm, mixer, name, drop_rate)
-    feed = functools.partial(
+    return feed(tokens, norm, mlp_dim, dropout_rate, name, activation, drop_rate)
+
+
+def feed(tokens, norm, mlp_dim, dropout_rate, name, activation="gelu", drop_rate=0.0):
+    """The second half of a block: `tokens + feed_forward(norm(tokens))`."""
+    branch = functools.partial(
         feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp", activation=activation
     )
-    return residual(tokens, norm(f"{name}_mlp_norm"), feed, f"{name}_mlp", drop_rate)
+    return residual(tokens, norm(f"{name}_mlp_norm"), branch, f"{name}_mlp", drop_rate)
 
 
 def feed_forward(tokens, mlp_dim, dropout_rate, name, activation="gelu"):

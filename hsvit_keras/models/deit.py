@@ -3,6 +3,8 @@
 The plain vision transformer with a class token, ViT of https://arxiv.org/abs/2010.11929. The distilled form
 has a second token and a second head, which a teacher trains; the logits are the mean of both heads.
 DeiT-Scaled are this graph with the sizes of An Investigation on Hardware-Aware Vision Transformer Scaling.
+With a `keep_rate` below 1 blocks leave tokens out that receive little attention, as PoWER-BERT does, with
+which HVT compares its pooling.
 
 Differs from the authors' program: the mean of the heads is the only output, in training as well; the two are
 the outputs of the layers `head` and `head_distillation`.
@@ -10,9 +12,11 @@ the outputs of the layers `head` and `head_distillation`.
 
 import keras
 
+from hsvit_keras.layers import ScoredAttention, TokenElimination
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
+from hsvit_runtime.errors import InputError
 
 # d, h, e, r, I, p of the scaling paper: blocks, heads, dim of a head, ratio of the MLP, image, patch.
 VARIANTS = {
@@ -65,7 +69,9 @@ class VisionTransformer(ImageModel):
     those of the mobile artifact. `vit_base` is ViT-B as HSViT compares with it, with 200 classes.
 
     Features: `map`, the last tokens before the final normalization, on the grid of patches; `pooled`, the
-    normalized class token; `pooled_distillation`, the normalized distillation token if it has a head.
+    normalized class token; `pooled_distillation`, the normalized distillation token if it has a head. Where
+    tokens are left out there is no grid: in place of `map` stands `tokens`, the last tokens
+    `(batch, kept, dim)`, class tokens first.
 
     Args:
         input_shape: (height, width, channels) in pixels.
@@ -79,6 +85,8 @@ class VisionTransformer(ImageModel):
         distilled: bool, whether there is a distillation token.
         distillation_head: bool, whether the distillation token has a head of its own; otherwise other tokens
             attend to it and nothing more.
+        keep_rate: float in (0, 1], the share of its patches that a block keeps behind its attention: those
+            that receive most of it; or a tuple, one for each block. Class tokens are kept.
         layer_norm_epsilon: float, added to the variance in each layer normalization.
         dropout_rate: float in [0, 1), of the feed-forward.
         stochastic_depth_rate: float in [0, 1), the chance that a branch of the last block is left out of an
@@ -100,6 +108,8 @@ class VisionTransformer(ImageModel):
         - [DeiT](https://arxiv.org/abs/2012.12877), Table 1
         - [ViT](https://arxiv.org/abs/2010.11929), Table 1
         - [HSViT](https://arxiv.org/abs/2404.05196), Table 3
+        - [PoWER-BERT](https://arxiv.org/abs/2001.08950), section 3;
+          [HVT](https://arxiv.org/abs/2103.10619), Table 1
         - An Investigation on Hardware-Aware Vision Transformer Scaling, Tables 1, 2, 5, 12 and 13
     """
 
@@ -115,6 +125,7 @@ class VisionTransformer(ImageModel):
         qkv_bias=True,
         distilled=False,
         distillation_head=True,
+        keep_rate=1.0,
         layer_norm_epsilon=1e-6,
         dropout_rate=0.0,
         stochastic_depth_rate=0.0,
@@ -129,24 +140,67 @@ class VisionTransformer(ImageModel):
         blocks.check_rate("dropout_rate", dropout_rate)
         blocks.check_rate("stochastic_depth_rate", stochastic_depth_rate)
 
+        class_tokens = 2 if distilled else 1
+        keep_rates = _keep_rates(keep_rate, depth)
+        keeps_all = set(keep_rates) == {1.0}
+
         def build_features(image):
             tokens, maps = blocks.patch_embedding(image, patch_size, hidden_dim)
-            class_tokens = 2 if distilled else 1
             tokens = blocks.with_class_token(tokens, count=class_tokens)
             norm = blocks.layer_norm(layer_norm_epsilon)
-            mixer = blocks.attention(
-                "softmax", num_heads, blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
+            project, output = blocks.dense(hidden_dim, qkv_bias), blocks.dense(hidden_dim)
+            mixer = blocks.attention("softmax", num_heads, project, output)
+            drop_rates = blocks.drop_rates(stochastic_depth_rate, depth)
+            for i, (drop_rate, kept) in enumerate(zip(drop_rates, keep_rates, strict=True)):
+                name = f"block{i}"
+                if keeps_all:
+                    tokens = blocks.attend(tokens, norm, mixer, name, drop_rate)
+                else:
+                    scored = _ScoredMixer(num_heads, project, output)
+                    tokens = blocks.attend(tokens, norm, scored, name, drop_rate)
+                    tokens = _eliminate(tokens, scored.scores, kept, class_tokens, name)
+                tokens = blocks.feed(tokens, norm, mlp_dim, dropout_rate, name, drop_rate=drop_rate)
+            last = (
+                blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last") if keeps_all else tokens
             )
-            for i, rate in enumerate(blocks.drop_rates(stochastic_depth_rate, depth)):
-                tokens = blocks.transformer_block(
-                    tokens, norm, mixer, mlp_dim, dropout_rate, f"block{i}", drop_rate=rate
-                )
             return {
-                "map": blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last"),
+                "map" if keeps_all else "tokens": last,
                 **blocks.pooled_class_tokens(tokens, norm, distilled and distillation_head),
             }
 
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
+
+
+class _ScoredMixer:
+    """A mixer of softmax attention that keeps the significance scores of the tokens, `(batch, tokens)`."""
+
+    def __init__(self, num_heads, project, output):
+        self._num_heads, self._project, self._output = num_heads, project, output
+
+    def __call__(self, tokens, name):
+        projected = (self._project(f"{name}_{part}")(tokens) for part in ("query", "key", "value"))
+        mixed, self.scores = ScoredAttention(self._num_heads, name=name)(*projected)
+        return self._output(f"{name}_output")(mixed)
+
+
+def _eliminate(tokens, scores, keep_rate, class_tokens, name):
+    """Leaves out the patches of lower scores; one is kept at least."""
+    kept = max(1, round(keep_rate * (tokens.shape[1] - class_tokens)))
+    return TokenElimination(class_tokens + kept, class_tokens, name=f"{name}_elimination")(tokens, scores)
+
+
+def _keep_rates(keep_rate, depth):
+    """The share of the patches that each block keeps."""
+    rates = keep_rate if isinstance(keep_rate, tuple) else (keep_rate,) * depth
+    numbers = all(
+        isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate <= 1 for rate in rates
+    )
+    if not numbers or len(rates) != depth:
+        raise InputError(
+            f"keep_rate has to be a number in (0, 1], or one for each of {depth} blocks; "
+            f"received keep_rate={keep_rate!r}"
+        )
+    return rates
 
 
 def _register(name, depth, num_heads, head_dim, mlp_ratio, side, patch_size, distilled):

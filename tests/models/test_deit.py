@@ -9,7 +9,7 @@ import pytest
 import hsvit_keras
 from tests import reference
 from tests.models.counting import outline, trainable
-from tests.models.running import numpy
+from tests.models.running import ON_JAX, numpy
 from tests.parameters import slow_but
 
 ROWS = reference.load("param_counts")["deit"]["rows"]
@@ -117,7 +117,54 @@ def test_dropout_is_for_training_alone():
     assert np.abs(numpy(model(images(), training=True)) - numpy(model(images()))).max() > 1e-3
 
 
+POWER = {"keep_rate": (1.0, 0.5)}
+
+
+def test_a_block_keeps_the_patches_that_receive_most_attention():
+    """PoWER-BERT, section 3: behind its attention, in front of its feed-forward; the class token stays."""
+    model = hsvit_keras.VisionTransformer(**{**SMALL, **POWER})
+    names = ["block1_attention_query", "block1_attention_key", "block1_attention_add", "block1_elimination"]
+    probe = keras.Model(model.input, [model.get_layer(name).output for name in names])
+    query, key, tokens, kept = map(numpy, probe(images()))
+    assert model.get_layer("block0_elimination").output.shape[1] == 7  # 6 patches of 8 x 8, and the class
+    query, key = (x.reshape(2, 7, 3, 4).transpose(0, 2, 1, 3) for x in (query, key))
+    weights = np.exp(query @ key.transpose(0, 1, 3, 2) / 2)
+    received = (weights / weights.sum(-1, keepdims=True)).sum((1, 2))[:, 1:]
+    chosen = 1 + np.argsort(-received, axis=1)[:, :3]
+    np.testing.assert_array_equal(kept[:, :1], tokens[:, :1])
+    np.testing.assert_array_equal(kept[:, 1:], np.take_along_axis(tokens, chosen[..., None], 1))
+    assert model.get_layer("block1_mlp_hidden").output.shape[1] == 4
+
+
+def test_elimination_has_no_weights_and_none_that_does_not_learn():
+    model, plain = hsvit_keras.VisionTransformer(**SMALL, **POWER), hsvit_keras.VisionTransformer(**SMALL)
+    assert [weight.path for weight in model.weights] == [weight.path for weight in plain.weights]
+    before = [weight.copy() for weight in model.get_weights()]
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss, run_eagerly=not ON_JAX)
+    model.train_on_batch(images(), np.array([0, 1]))
+    still = [
+        weight.path
+        for weight, old in zip(model.weights, before, strict=True)
+        if np.array_equal(numpy(weight), old)
+    ]
+    assert [path for path in still if not path.endswith("key/bias")] == []
+
+
+@pytest.mark.once
+def test_features_where_tokens_are_left_out():
+    model = hsvit_keras.VisionTransformer(**SMALL, **POWER, distilled=True, head=None)
+    assert {name: output.shape[1:] for name, output in model.output.items()} == {
+        "tokens": (5, 12),  # two class tokens and 3 of 6 patches
+        "pooled": (12,),
+        "pooled_distillation": (12,),
+    }
+    assert hsvit_keras.VisionTransformer(**SMALL, keep_rate=(1, 1.0), head=None).output.keys() >= {"map"}
+
+
 WRONG = {
+    "keep rate": ({"keep_rate": 0}, r"keep_rate has to be a number in \(0, 1\], or one for each of 2 blocks"),
+    "keep rates": ({"keep_rate": (0.5,)}, r"received keep_rate=\(0.5,\)"),
     "patch": ({"patch_size": 7}, r"patch_size=7, input_shape=\(16, 24, 3\)"),
     "patch of one side": ({"patch_size": 12}, r"patch_size=12, input_shape=\(16, 24, 3\)"),
     "heads": ({"num_heads": 5}, "num_heads=5, hidden_dim=12"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hsvit_keras
+from hsvit_keras.models.dhvt import PLAIN
 from tests import reference
 from tests.models.counting import outline, trainable
 from tests.models.running import numpy
@@ -151,7 +152,97 @@ def test_there_are_no_positions_but_those_of_the_head_tokens():
     assert positions == [f"block{i}_attention_heads_embedding/position" for i in range(2)]
 
 
+def test_without_its_parts_it_is_deit():
+    sizes = {**SMALL, "num_heads": 2, "mlp_dim": 32}
+    plain, deit = hsvit_keras.DHVT(**sizes, **PLAIN), hsvit_keras.VisionTransformer(**sizes)
+    assert [weight.path for weight in plain.weights] == [weight.path for weight in deit.weights]
+    deit.set_weights([1.1 * weight + 0.01 for weight in deit.get_weights()])
+    plain.set_weights(deit.get_weights())
+    np.testing.assert_array_equal(numpy(plain(images())), numpy(deit(images())))
+
+
+FEED = np.random.default_rng(1).normal(size=(2, 25, 16)).astype("float32")
+
+
+def fed(model, tokens=FEED):
+    """What the first feed-forward makes of normalized tokens, whose map is 4 x 6."""
+    return numpy(part(model, "block0_mlp_norm", "block0_mlp_join")(tokens))
+
+
+def scale_by(model, weight):
+    """Lets each channel's weight of the recalibration be the same number for all images."""
+    kernel, bias = model.get_layer("block0_mlp_excite").get_weights()
+    model.get_layer("block0_mlp_excite").set_weights([0 * kernel, 0 * bias + weight])
+
+
+def test_recalibration_of_all_tokens():
+    """Table 3: patches are scaled by what scales the class token otherwise."""
+    model = hsvit_keras.DHVT(**{**SMALL, "recalibration": "all_tokens"})
+    scale_by(model, -3)
+    joined, scaled = (
+        numpy(part(model, "block0_mlp_norm", f"block0_mlp_{name}")(FEED)) for name in ("join", "scale")
+    )
+    np.testing.assert_allclose(scaled, -3 * joined, rtol=1e-5)
+
+
+def test_a_split_class_token_without_recalibration_is_left_as_it_is():
+    """Table 2, "Split CLS"."""
+    model = hsvit_keras.DHVT(**{**SMALL, "recalibration": None})
+    np.testing.assert_array_equal(fed(model)[:, 0], FEED[:, 0])
+
+
+def test_average_of_the_neighbours():
+    """Table 2, "AvgPool": the mean of the patches around one that are there, added to its own features."""
+    model = hsvit_keras.DHVT(**{**SMALL, "neighbours": "average", "mlp_norm": None})
+    added = part(model, "block0_mlp_gelu0", "block0_mlp_near_add")
+    maps = np.random.default_rng(0).normal(size=(2, 4, 6, 32)).astype("float32")
+    expected = maps.copy()
+    for y, x in np.ndindex(4, 6):
+        expected[:, y, x] += maps[:, max(0, y - 1) : y + 2, max(0, x - 1) : x + 2].mean((1, 2))
+    np.testing.assert_allclose(numpy(added(maps)), expected, atol=1e-5)
+
+
+def test_without_shortcut_a_feature_goes_on_only_through_the_convolution():
+    """Table 3."""
+    model = hsvit_keras.DHVT(**{**SMALL, "shortcut": False})
+    kernel, bias = model.get_layer("block0_mlp_conv1").get_weights()
+    model.get_layer("block0_mlp_conv1").set_weights([0 * kernel, 0 * bias])
+    patches = fed(model)[:, 1:]
+    np.testing.assert_allclose(patches, np.broadcast_to(patches[:1, :1], patches.shape), atol=1e-6)
+    assert np.ptp(fed(hsvit_keras.DHVT(**SMALL))[:, 1:], axis=1).max() > 0.1
+
+
+@pytest.mark.parametrize("where", ["embedding_norm", "mlp_norm"])
+def test_layer_normalization_in_place_of_batch_normalization(where):
+    """Table 5: each patch over its own channels."""
+    model = hsvit_keras.DHVT(**{**SMALL, where: "layer"})
+    kinds = {name: type(model.get_layer(name)).__name__ for name in ("patch_norm0", "block0_mlp_norm2")}
+    other = {"embedding_norm": "block0_mlp_norm2", "mlp_norm": "patch_norm0"}[where]
+    assert kinds.pop(other) == "BatchNormalization"
+    (name,) = kinds
+    values = numpy(keras.Model(model.input, model.get_layer(name).output)(images() * 10))
+    np.testing.assert_allclose(values.mean(-1), 0, atol=1e-5)
+    np.testing.assert_allclose(values.var(-1), 1, atol=1e-2)
+
+
+def test_positions_and_heads_are_switches_of_their_own():
+    """Supplement, section 2.3."""
+    model = hsvit_keras.DHVT(**SMALL, position_embedding=True, head_tokens=False, affine=False)
+    assert [weight.path for weight in model.weights if "position" in weight.path] == [
+        "position_embedding/position"
+    ]
+    assert not [layer.name for layer in model.layers if "heads" in layer.name or "affine" in layer.name]
+
+
 WRONG = {
+    "embedding": ({"embedding": "patch"}, "embedding has to be one of 'convolutions', 'patches'"),
+    "norm": ({"mlp_norm": "group"}, "mlp_norm has to be one of 'batch', 'layer', None; received"),
+    "neighbours": ({"neighbours": "max"}, "neighbours has to be one of 'depthwise', 'average', None"),
+    "recalibration": ({"recalibration": "all"}, "recalibration has to be one of 'class_token', 'all_tokens'"),
+    "class token": (
+        {"split_class_token": False, "recalibration": None, "neighbours": None},
+        "received split_class_token=False, neighbours=None, recalibration=None, mlp_norm='batch'",
+    ),
     "patch": ({"patch_size": 8}, "patch_size has to be one of 2, 4, 16; received patch_size=8"),
     "image": ({"input_shape": (16, 26, 3)}, r"patch_size=4, input_shape=\(16, 26, 3\)"),
     "heads": ({"num_heads": 3}, "num_heads=3, hidden_dim=16"),

@@ -70,15 +70,15 @@ TRAINED = [(name, row) for name, table in TABLES.items() for row in table.rows i
 
 def test_all_tables_are_there():
     numbers = {
-        "dhvt": (4, 9, 10),
+        "dhvt": (2, 3, 4, 5, 9, 10),
         "hsvit": (3, 4),
         "hvt": range(1, 10),
-        "scaling": (1, 2, 6, 8, 13),
+        "scaling": (1, 2, 5, 6, 8, 12, 13),
         "vix": range(1, 7),
     }
     papers = [f"{paper}_table{number}" for paper, of in numbers.items() for number in of]
-    assert sorted(list_tables()) == sorted([*papers, "small_data"])
-    assert list_tables()[:3] == ["dhvt_table4", "dhvt_table9", "dhvt_table10"]
+    assert sorted(list_tables()) == sorted([*papers, "dhvt_affine", "small_data"])
+    assert list_tables()[-1] == "vix_table6" and list_tables()[5:7] == ["dhvt_table9", "dhvt_table10"]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -117,11 +117,17 @@ def test_figures_of_the_papers():
         ("hvt_table7", "Resolution 384", "cifar100"): (76.31, 94.02),
         ("hvt_table8", "Patch 32", "cifar100"): (68.15, 90.19),
         ("hvt_table9", "HVT-S-2 (2D)", "cifar100"): (77.58, 94.40),
+        ("dhvt_table2", "ViT + Split CLS + Agg on CLS", "cifar100"): (69.34, None),
+        ("dhvt_table3", "DHVT (Agg on all token)", "cifar100"): (78.34, None),
+        ("dhvt_table5", "LN-BN, batches of 256", "cifar100"): (80.02, None),
+        ("dhvt_affine", "ViT + SOPE w/o affine", "cifar100"): (73.42, None),
         ("dhvt_table4", "DHVT-S with 8 heads", "cifar100"): (82.82, None),
         ("dhvt_table9", "DHVT-S", "imagenet"): (82.3, None),
         ("dhvt_table10", "DHVT-T", "sketch"): (56.66, None),
         ("scaling_table1", "Starting point", "imagenet"): (None, None),
         ("scaling_table2", "DeiT-Scaled-Base", "imagenet"): (83.8, None),
+        ("scaling_table5", "TX2 Scaling, d 6", "imagenet"): (74.0, None),
+        ("scaling_table12", "V100 Scaling", "imagenet"): (78.1, None),
         ("scaling_table6", "PiT-Scaled-XS", "imagenet"): (79.5, None),
         ("scaling_table8", "PiT-Scaled-Small", "imagenet"): (81.8, None),
         ("scaling_table13", "DeiT-Scaled-Small-RP", "imagenet"): (82.0, None),

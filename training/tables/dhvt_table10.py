@@ -21,7 +21,7 @@ def get_table():
         _row("DHVT-S", "23.7", "4.7", 78.64, 64.75, 56.42, 61.35, model="dhvt_s_domainnet"),
     )
     recipes = {**dict.fromkeys(_DATA, _domainnet), "cifar100": _recipe}
-    return dhvt.table(10, recipes, rows, image_size=224)
+    return dhvt.table("Table 10", recipes, rows, image_size=224)
 
 
 def _recipe():

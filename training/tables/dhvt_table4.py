@@ -18,7 +18,7 @@ def get_table():
         _row("DHVT-S", "dhvt_s_cifar_p4", 6, 82.59),
         _row("DHVT-S", "dhvt_s_cifar_p4", 8, 82.82),
     )
-    return dhvt.table(4, {"cifar100": dhvt_cifar100.get_config}, rows, image_size=32)
+    return dhvt.table("Table 4", {"cifar100": dhvt_cifar100.get_config}, rows, image_size=32)
 
 
 def _row(name, model, heads, top1, **arguments):

@@ -47,7 +47,7 @@ def get_table():
         _row("Focal-T", "29.1", "4.9", 82.2),
         _row("DHVT-S", "24.1", "4.7", 82.3, "dhvt_s_imagenet"),
     )
-    return dhvt.table(9, {"imagenet": dhvt_imagenet.get_config}, rows, image_size=224)
+    return dhvt.table("Table 9", {"imagenet": dhvt_imagenet.get_config}, rows, image_size=224)
 
 
 def _row(name, parameters, gflops, top1, model=None):

@@ -3,6 +3,8 @@
 FLOPs of the paper are multiply-adds. It distils from RegNetY-16GF, which is not in the package.
 """
 
+import dataclasses
+
 from training.configs import deit_imagenet, pit_imagenet
 from training.tabulating.paper import Row, Table
 
@@ -39,14 +41,29 @@ def table(number, rows, recipe=deit_imagenet.get_config, notes=()):
     )
 
 
-def row(name, model, flops, top1, factors):
-    """A row of a model with its factors d, h, e, r, I and p."""
-    others = dict(zip(_FACTORS, factors, strict=True))
+def figure(number, rows):
+    """The runs of one of the paper's figures; none where it shows costs alone."""
+    found = table(number, rows)
+    recipes = found.recipes if rows else {}
+    return dataclasses.replace(found, title=f"Hardware-aware scaling, Figure {number}", recipes=recipes)
+
+
+def row(name, model, flops, top1, factors, costs=None):
+    """A row of a model.
+
+    Args:
+        name, model: str, see `Row`.
+        flops: str, multiply-adds in units of 10^9; None where the table has none.
+        top1: float, in percent.
+        factors: its d, h, e, r, I and p.
+        costs: dict of the paper's other figures, or None.
+    """
+    others = {**dict(zip(_FACTORS, factors, strict=True)), **(costs or {})}
     return Row(
         name,
         model,
         accuracy={"imagenet": top1},
-        multiply_adds=f"{flops} G",
+        multiply_adds=flops and f"{flops} G",
         others=others,
         image_size=others["I"],
     )
