@@ -10,7 +10,8 @@ folders of class folders, also such as the paper did not use; without it, the pa
 `--data_dir` has the official files, or a folder for each set: `DIR/cifar10`, `DIR/food101`.
 
 A table that was killed goes on when it is started again. Several commands may work in one folder, or
-`--processes=N`: a run belongs to one process until that ends. `--dry_run` says what would run, and about how
+`--processes=N`: a run belongs to one process until that ends. `--ray=HOST:PORT --workers=N` spreads runs over
+the machines of a Ray cluster, see docs/several_machines.md. `--dry_run` says what would run, and about how
 long. The epoch is chosen on the validation part, or with `--setting=validation=test` as the papers do.
 
 Beside `table.json` lies `table.png`. What was not run is left empty. Without `--table`
@@ -25,6 +26,7 @@ from command_line import commands
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from training.recipes.settings import settings_of
+from training.spreading import workers
 
 FLAGS = flags.FLAGS
 
@@ -41,6 +43,7 @@ def define_flags():
     flags.DEFINE_integer("epochs", None, "Epochs; the recipe's by default.", lower_bound=1)
     flags.DEFINE_multi_string("setting", [], "Setting of the recipes, as in batch_size=64. May be repeated.")
     flags.DEFINE_integer("processes", 1, "Trainings at a time.", lower_bound=1)
+    workers.define_flags()
     flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
     flags.DEFINE_string("output", None, "JSON file to write; table.json in the workdir by default.")
 
@@ -55,6 +58,8 @@ def main(_):
     if FLAGS.table is None:
         print(overview())
         return
+    if FLAGS.ray and FLAGS.processes > 1:
+        raise InputError("--processes are those of this machine: with --ray, name --workers")
     if FLAGS.workdir is None:
         raise InputError("--workdir is needed: the folder of the runs")
     table, workdir = paper.load_table(FLAGS.table), pathlib.Path(FLAGS.workdir)
@@ -73,17 +78,21 @@ def main(_):
     if FLAGS.output and not output.parent.is_dir():
         raise InputError(f"--output={output}: there is no folder {output.parent}")
     workdir.mkdir(parents=True, exist_ok=True)
-    ended_early = _train(runs)
+    ended_early = _train(runs, workdir)
     _report(table, sources, cells, workdir, output)
     if ended_early:
         raise InputError(f"{ended_early} of {FLAGS.processes} processes ended early: start again to go on")
 
 
-def _train(runs):
+def _train(runs, workdir):
     """Trains what is left; gives how many processes left it unfinished."""
     from training.tabulating.processes import work_side_by_side
-    from training.tabulating.running import failure, is_finished, work
+    from training.tabulating.running import failure, is_finished, train_run, work, work_spread
 
+    if FLAGS.ray:
+        with workers.Workers(train_run, workdir, FLAGS.workers, FLAGS.ray) as spread:
+            work_spread(runs, spread)
+        return 0
     if FLAGS.processes == 1:
         work(runs)
         return 0

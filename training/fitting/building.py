@@ -2,6 +2,7 @@
 
 import hsvit_keras
 from hsvit_runtime.errors import InputError
+from training.fitting.distribution import undistributed
 
 
 def build_model(values, class_names):
@@ -42,7 +43,8 @@ class FloatCopy:
 
     def __init__(self, model):
         self._model = model
-        self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
+        with undistributed():
+            self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
 
     def __call__(self):
         self._copy.set_weights(self._model.get_weights())

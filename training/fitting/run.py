@@ -3,12 +3,17 @@
 import functools
 import random
 
+import keras
+
+from data_sets.pipeline import WHOLE
 from hsvit_keras.backends import require_backend
+from training.fitting.hosts import ALONE, fingerprint
 from training.recipes import recipe
+from training.run_files.following import FollowedRun
 from training.run_files.run_directory import RunDirectory
 
 
-def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
+def train(config, workdir, data_dir=None, distribution=None, num_devices=None, hosts=ALONE):
     """Trains, or goes on training.
 
     The best epoch is chosen on the validation part; the best model is evaluated on the test part once, at the
@@ -19,10 +24,11 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
         workdir: folder of the run.
         data_dir: folder of the data set; "digits" needs none.
         distribution: str, what several devices share, see `training.fitting.distribution`, or None.
-        num_devices: int, how many.
+        num_devices: int, how many of them each machine has.
+        hosts: `training.fitting.hosts.Hosts`, the processes that train together.
 
     Returns:
-        dict, the summary of the run.
+        dict, the summary of the run; None in a process that is not the first.
 
     Raises:
         ValueError: the config, the workdir or the backend does not fit, or the loss became NaN or infinite.
@@ -30,23 +36,29 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     """
     values = recipe.plain(config)
     run = RunDirectory(workdir)
-    run.check_config(values)
-    if summary := run.summary():
-        print(f"{workdir} holds a finished run: nothing to do")
-        return summary
     require_backend("tensorflow", "jax")
-    run.check_backend()
     from hsvit_keras.model_files import load_model
     from training.fitting import fit
     from training.fitting.building import FloatCopy, build_model
     from training.fitting.data import Data
-    from training.fitting.distribution import communication, distribute, take_devices
+    from training.fitting.distribution import communication, distribute, distributed_batch, take_devices
     from training.fitting.evaluation import evaluate_on_test
     from training.run_files import curves, sample_figure
 
-    devices = take_devices(num_devices) if distribution else None
+    devices = take_devices(num_devices, hosts) if distribution else None
+    flags = {"distribution": distribution, "num_devices": num_devices}
+    hosts.agree("the config", lambda: {**values, **flags})
+    hosts.first_checks(functools.partial(_check, run, values))
+    if hosts.send(b"finished" if run.summary() else b""):
+        print(f"{workdir} holds a finished run: nothing to do")
+        return run.summary()
+    last = hosts.send(run.last.read_bytes() if run.last.is_file() else b"") if hosts.count > 1 else b""
+    if not hosts.is_first:
+        run = FollowedRun(workdir, last)
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = Data(values, data_dir, resizing=values["model_arguments"].get("resizing"))
+    part = (hosts.index, hosts.count) if distribution == "data" else WHOLE
+    data = Data(values, data_dir, resizing=values["model_arguments"].get("resizing"), part=part)
+    hosts.agree("the data set", functools.partial(fingerprint, data))
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.class_names)
@@ -56,21 +68,33 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     learning = fit.with_teachers(model, values)
     fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
     _announce(values, model, data)
-    sent = communication(learning, next(iter(data.validation()))) if distribution else None
+    sent = None
     if distribution:
-        print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
+        sent = communication(learning, distributed_batch(data, values["batch_size"] // part[1]))
+        print(f"{len(devices)} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
     fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    hosts.disconnect()
+    if not hosts.is_first:
+        return None
+    keras.distribution.set_distribution(None)
     best = load_model(run.path / "best.keras")
-    test = evaluate_on_test(best, data, values, sharing)
+    test = evaluate_on_test(best, data, values)
     summary = _summary(values, run, data, model, test)
     summary["distribution"] = distribution and {
-        "kind": distribution, "num_devices": num_devices, "bytes": sent,
+        "kind": distribution, "num_devices": len(devices), "processes": hosts.count, "bytes": sent,
     }  # fmt: skip
     curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
     sample_figure.draw(best, data, values["image_shape"], run.path / "samples.png")
     run.finish(summary)
     print(_result(summary, data.task.metric, run.path))
     return summary
+
+
+def _check(run, values):
+    """Raises `InputError` if the folder holds another run than that to go on with."""
+    run.check_config(values)
+    if not run.summary():
+        run.check_backend()
 
 
 def _summary(values, run, data, model, test):
@@ -103,8 +127,6 @@ def _summary(values, run, data, model, test):
 
 
 def _announce(values, model, data):
-    import keras
-
     from hsvit_keras.compression.counting import count_parameters
 
     teachers = values["distillation"]["teachers"]

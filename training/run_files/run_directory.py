@@ -27,6 +27,7 @@ class RunDirectory:
         path: folder of the run; made by `start`.
 
     Attributes:
+        last: path of the file to go on from, which is there once an epoch is finished.
         rows: list of dicts of numbers, one for each finished epoch.
 
     Raises:
@@ -37,17 +38,18 @@ class RunDirectory:
         self.path = pathlib.Path(path)
         if self.path.exists() and not self.path.is_dir():
             raise FileError(f"--workdir={path} is a file; the folder of a run is needed")
+        self.last = self.path / "last.keras"
         self.rows = []
 
     def summary(self):
         """The summary if the run is finished, else None."""
         path = self.path / "summary.json"
-        if path.is_file() and (self.path / "last.keras").is_file():
+        if path.is_file() and self.last.is_file():
             return json.loads(path.read_text())
 
     def check_config(self, config):
         """Raises `ValueError` if the folder holds epochs of a run with another config."""
-        if not (self.path / "last.keras").is_file():
+        if not self.last.is_file():
             return
         found = differences(json.loads((self.path / "config.json").read_text()), config)
         if found:
@@ -61,7 +63,7 @@ class RunDirectory:
         """Raises `ValueError` if the folder holds epochs of a run with Keras on another backend."""
         import keras
 
-        if not (self.path / "last.keras").is_file():
+        if not self.last.is_file():
             return
         was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
         if was != now:
@@ -113,7 +115,7 @@ class RunDirectory:
         if best_model and self.best_row() is row:
             with quietly(), replacing(self.path / "best.keras") as temporary:
                 best_model().save(temporary)
-        with quietly(), replacing(self.path / "last.keras") as temporary:  # on JAX, too, it loads TensorFlow
+        with quietly(), replacing(self.last) as temporary:  # on JAX, too, it loads TensorFlow
             model.save(temporary)
             with zipfile.ZipFile(temporary, "a") as archive:
                 archive.writestr(_ROWS, json.dumps(self.rows))
@@ -136,16 +138,15 @@ class RunDirectory:
                 path.unlink()
 
     def _restore(self, model):
-        last = self.path / "last.keras"
-        if not last.is_file():
+        if not self.last.is_file():
             return
         try:
-            with zipfile.ZipFile(last) as archive:
+            with zipfile.ZipFile(self.last) as archive:
                 self.rows = json.loads(archive.read(_ROWS))
-            model.load_weights(last)
+            model.load_weights(self.last)
         except (zipfile.BadZipFile, KeyError, OSError, ValueError) as error:
             raise InputError(
-                f"cannot go on from {last}: {error}. Remove this file to start from scratch"
+                f"cannot go on from {self.last}: {error}. Remove this file to start from scratch"
             ) from error
 
     def _write_metrics(self):
