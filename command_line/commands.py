@@ -16,10 +16,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, flags, logging
 
+from command_line import guarding
 from hsvit_runtime.native_output import quietly
 
 
-def run(main, uses_keras=True, argument=None):
+def run(main, uses_keras=True, argument=None, first=None):
     """Runs `main(arguments)` under absl flags.
 
     What the user did wrong (`InputError`, or an `OSError` that names a file) ends the process with one line
@@ -30,6 +31,7 @@ def run(main, uses_keras=True, argument=None):
         main: function that takes the list of arguments that are no flags.
         uses_keras: bool, whether to import Keras first, without the messages of its native libraries.
         argument: str, what the one argument is that the command takes; by default it takes none.
+        first: function without arguments, called before Keras is imported.
     """
 
     def guarded(argv):
@@ -39,6 +41,8 @@ def run(main, uses_keras=True, argument=None):
         if arguments and not argument:
             sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
         try:
+            if first:
+                first()
             if uses_keras:
                 import_keras()
                 _prepare_loading()
@@ -112,6 +116,8 @@ def _leave(code):
     if isinstance(code, str):
         print(code, file=sys.stderr)
         code = 1
+    if guarding.is_guarded():
+        guarding.end(code or 0)
     atexit._run_exitfuncs()
     with contextlib.suppress(OSError):  # a reader that has left, as in `... | head`
         sys.stdout.flush()

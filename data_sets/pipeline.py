@@ -1,7 +1,8 @@
 """From a data set to batches of pixels: batch k is a function of the seed and k alone.
 
 So a run that starts again at batch k sees what an unbroken run sees. The order of an epoch, the random
-numbers of a batch and the images in it are all computed from (seed, k), whole batches at a time.
+numbers of a batch and the images in it are all computed from (seed, k), whole batches at a time. A process
+that has a part of each batch draws for the whole of it, and reads and changes the images of its part.
 """
 
 import functools
@@ -18,11 +19,14 @@ from hsvit_runtime.pixels import in_range
 # Sets that fit into this at their final size are decoded and resized once.
 _CACHE_BYTES = 2 * 2**30
 
-# The two uses of the seed, which must not draw the same numbers.
-_ORDER, _AUGMENTATION = 0, 1
+# The uses of the seed, which must not draw the same numbers; callbacks of training have 2.
+_ORDER, _AUGMENTATION, _CROP = 0, 1, 3
 
 # The values of a black and a white pixel.
 PIXELS = (0, 255)
+
+# The part of each batch that a process has which trains alone.
+WHOLE = (0, 1)
 
 
 def batches(
@@ -40,6 +44,7 @@ def batches(
     start_batch=0,
     drop_remainder=False,
     num_workers=0,
+    part=WHOLE,
 ):
     """Makes the batches to train or evaluate on.
 
@@ -55,7 +60,8 @@ def batches(
         seed: int, decides the orders and the augmentation.
         augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
             (batch, H, W, C) and int32 (batch,) or (batch, H, W), and a `numpy.random.Generator` of its own.
-            It may return floats from 0 to 255, and labels of any shape.
+            It may return floats from 0 to 255, and labels of any shape. For a part of batches it takes
+            `rows` as well, see `training.fitting.augmentation.Augmentation`, and has its method `reads`.
         crop: what part of an image is used, a crop of `data_sets.crops`.
         views: int, how often an image comes in a shuffled epoch, in different batches; as an epoch has as
             many images as the set, those of 3 views are a third of the set.
@@ -63,6 +69,7 @@ def batches(
         start_batch: the first batch to make, counted from the first of the first epoch.
         drop_remainder: whether to leave out an epoch's smaller last batch.
         num_workers: threads that make batches ahead of time; 0 makes them when they are asked for.
+        part: (i, n), to make the i-th of n equal parts of each batch, the same as in whole ones.
 
     Returns:
         A `grain.IterDataset` of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
@@ -93,15 +100,46 @@ def batches(
     def make(k):
         epoch, step = divmod(k, steps)
         chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
-        rng = np.random.default_rng((seed, _AUGMENTATION, k))
-        pixels, labels = images.get(chosen, rng), _resized_labels(dataset, chosen, image_shape, crop)
-        if augment is not None:
-            pixels, labels = augment(pixels, labels, rng)
+        pixels, labels = (make_whole if part == WHOLE else make_part)(k, chosen)
         return in_range(pixels, input_range), labels
+
+    def make_whole(k, chosen):
+        pixels, labels = read(k, chosen, np.arange(len(chosen)))
+        return (pixels, labels) if augment is None else augment(pixels, labels, draws(k))
+
+    def make_part(k, chosen):
+        mine = rows_of_part(part, len(chosen))
+        rows = mine if augment is None else augment.reads(mine, len(chosen))
+        there, labels = read(k, chosen, rows)
+        pixels = np.zeros((len(chosen), *image_shape), np.uint8)
+        pixels[rows] = there
+        if augment is not None:
+            pixels, labels = augment(pixels, labels, draws(k), rows)
+        return pixels[mine], labels[mine]
+
+    def read(k, chosen, rows):
+        pixels = images.get(chosen[rows], [(seed, _CROP, k, row) for row in rows.tolist()])
+        return pixels, _resized_labels(dataset, chosen, image_shape, crop)
+
+    def draws(k):
+        return np.random.default_rng((seed, _AUGMENTATION, k))
 
     # A buffer of batches, not of images: Grain's default of 500 would not fit into memory.
     reading = grain.ReadOptions(num_threads=num_workers, prefetch_buffer_size=num_workers)
     return grain.MapDataset.range(start_batch, epochs * steps).map(make).to_iter_dataset(reading)
+
+
+def rows_of_part(part, batch):
+    """The places in a batch of the i-th of n equal parts.
+
+    Raises:
+        ValueError: n does not divide the batch.
+    """
+    index, count = part
+    size, rest = divmod(batch, count)
+    if rest:
+        raise InputError(f"{count} processes cannot share a batch of {batch} images evenly")
+    return np.arange(index * size, (index + 1) * size)
 
 
 def steps_per_epoch(dataset, batch_size, drop_remainder=False):
@@ -181,10 +219,10 @@ class _ResizedImages:
             self._kept = np.empty((len(dataset), *image_shape), np.uint8)
             self._is_kept = np.zeros(len(dataset), bool)
 
-    def get(self, chosen, rng):
-        """The images at some positions; `rng` is a random crop's."""
+    def get(self, chosen, seeds):
+        """The images at some positions; `seeds` are those of their random crops."""
         if self._kept is None:
-            return _resize_all(self._images, chosen, self._image_shape, self._crop, rng)
+            return _resize_all(self._images, chosen, self._image_shape, self._crop, seeds)
         new = chosen[~self._is_kept[chosen]]
         if len(new):
             self._kept[new] = _resize_all(self._images, new, self._image_shape, self._crop)
@@ -200,8 +238,15 @@ class _ResizedImages:
         )
 
 
-def _resize_all(images, chosen, image_shape, crop, rng=None):
-    return np.stack([resized(images, index, image_shape, crop, rng) for index in chosen])
+def _resize_all(images, chosen, image_shape, crop, seeds=None):
+    if not crop.is_random:
+        return np.stack([resized(images, index, image_shape, crop) for index in chosen])
+    return np.stack(
+        [
+            resized(images, index, image_shape, crop, np.random.default_rng(seed))
+            for index, seed in zip(chosen, seeds, strict=True)
+        ]
+    )
 
 
 def _resized_labels(dataset, chosen, image_shape, crop):

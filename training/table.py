@@ -10,7 +10,8 @@ folders of class folders, also such as the paper did not use; without it, the pa
 `--data_dir` has the official files, or a folder for each set: `DIR/cifar10`, `DIR/food101`.
 
 A table that was killed goes on when it is started again. Several commands may work in one folder, or
-`--processes=N`: a run belongs to one process until that ends. `--dry_run` says what would run, and about how
+`--processes=N`: a run belongs to one process until that ends. `--ray=HOST:PORT --workers=N` spreads runs over
+the machines of a Ray cluster, see docs/several_machines.md. `--dry_run` says what would run, and about how
 long. The epoch is chosen on the validation part, or with `--setting=validation=test` as the papers do.
 
 Beside `table.json` lies `table.png`. What was not run is left empty. Without `--table`

@@ -18,16 +18,24 @@ is that of a run of so many.
 
 A run that was killed goes on when it is started again, and ends as if nothing had happened: bit for bit on a
 CPU; on a GPU if the environment variable XLA_FLAGS=--xla_gpu_deterministic_ops=true is set.
+
+Several machines train together where each starts this command with --job_addresses, --num_processes and a
+--process_id of its own, or with the environment variables that Keras reads, see docs/several_machines.md. The
+first, of id 0, has the workdir.
 """
 
+import contextlib
+import io
 import pathlib
 import sys
+import traceback
 
-from absl import flags
+from absl import flags, logging
 from ml_collections import config_flags
 
-from command_line import commands
+from command_line import commands, guarding
 from hsvit_runtime.errors import InputError
+from training.fitting.hosts import hosts_of, is_loss_of_a_host
 
 FLAGS = flags.FLAGS
 _OF_IMAGES = pathlib.Path(__file__).parent / "configs/folder.py"
@@ -52,7 +60,10 @@ def define_flags():
         ("data", "groups"),
         "What several devices share, on JAX: the images of each batch, or the attention groups.",
     )
-    flags.DEFINE_integer("num_devices", None, "Devices for --distribution.", lower_bound=1)
+    flags.DEFINE_integer("num_devices", None, "Devices for --distribution, of each machine.", lower_bound=1)
+    flags.DEFINE_string("job_addresses", None, "HOST:PORT where the first of several machines listens.")
+    flags.DEFINE_integer("num_processes", None, "Machines that train together.", lower_bound=1)
+    flags.DEFINE_integer("process_id", None, "Which of them this one is, from 0 on.", lower_bound=0)
 
 
 def main(_):
@@ -67,8 +78,43 @@ def main(_):
             "--images is a folder of class folders, for a config whose data is 'folder', without --data_dir; "
             f"received --config.data={FLAGS.config.data}, --data_dir={FLAGS.data_dir}"
         )
-    data_dir = FLAGS.images or FLAGS.data_dir
-    train(FLAGS.config, FLAGS.workdir, data_dir, FLAGS.distribution, FLAGS.num_devices)
+    hosts, data_dir = _hosts(), FLAGS.images or FLAGS.data_dir
+    arguments = FLAGS.config, FLAGS.workdir, data_dir, FLAGS.distribution, FLAGS.num_devices, hosts
+    quiet = contextlib.nullcontext()
+    if not hosts.is_first:
+        print(f"{hosts.name}: process 0 writes the run and says how it goes", flush=True)
+        quiet = contextlib.redirect_stdout(io.StringIO())
+    try:
+        with quiet:
+            train(*arguments)
+    except Exception as error:
+        if isinstance(error, InputError | OSError) or not guarding.is_guarded():
+            raise
+        if is_loss_of_a_host(error):
+            logging.debug("where it happened", exc_info=True)
+            guarding.end_as_lost()
+        traceback.print_exc()
+        guarding.end(1)
+    if not hosts.is_first:
+        print(f"{hosts.name}: done")
+
+
+def _guard():
+    """Among several machines, this process is guarded by another one."""
+    hosts = _hosts()
+    if hosts.count == 1:
+        return
+    if FLAGS.distribution is None:
+        raise InputError("several processes need --distribution and --num_devices")
+    guarding.start(
+        f"{hosts.name} did not find the others at {hosts.addresses} within five minutes",
+        f"{hosts.name} lost the connection to another one, which ended or cannot be reached: start the "
+        "command again on all machines to go on from the last finished epoch",
+    )
+
+
+def _hosts():
+    return hosts_of(FLAGS.job_addresses, FLAGS.num_processes, FLAGS.process_id)
 
 
 def _config_error(error):
@@ -85,7 +131,7 @@ def _config_error(error):
 if __name__ == "__main__":
     define_flags()
     try:
-        commands.run(main)
+        commands.run(main, first=_guard)
     except Exception as error:  # the config file is read with the flags, and may raise anything
         if FLAGS.is_parsed():
             raise

@@ -45,6 +45,11 @@ class MixUpOrCutMix:
         labels = np.float32(share) * labels + np.float32(1 - share) * np.roll(labels, 1, axis=0)
         return {**data, "images": images, "labels": labels}
 
+    @staticmethod
+    def partners(rows, batch):
+        """The places of the images that those at `rows` are mixed with."""
+        return (rows - 1) % batch
+
     def _mix_up(self, images, rng):
         share = rng.beta(self._mixup_alpha, self._mixup_alpha)
         return np.float32(share) * images + np.float32(1 - share) * np.roll(images, 1, axis=0), share

@@ -36,7 +36,7 @@ class Strength:
     signed: bool = False
 
 
-class _Policy:
+class Policy:
     """Draws `num_ops` operations an image, with replacement, and applies them one after another.
 
     Args:
@@ -49,6 +49,7 @@ class _Policy:
     Call arguments:
         data: dict of `Task.augmentable`; pixels are rounded to whole numbers first.
         rng: `numpy.random.Generator`.
+        rows: int array, the places of the images to change; all by default. Draws are the same.
 
     Returns:
         A dict of the same keys and shapes, of images in uint8.
@@ -65,14 +66,15 @@ class _Policy:
         for value in self._fill.tolist():
             check_between(0, 255, fill=value)
 
-    def __call__(self, data, rng):
+    def __call__(self, data, rng, rows=None):
         pixels = _as_bytes(data["images"])
         fill = self._fill_of(pixels.shape[-1])
         masks = data.get("segmentation_masks")
         masks = None if masks is None else np.array(masks, np.float32)
-        for index, changes in enumerate(self.draw(len(pixels), pixels.shape[1:3], rng)):
+        drawn = self.draw(len(pixels), pixels.shape[1:3], rng)
+        for index in range(len(pixels)) if rows is None else rows:
             image = _image(pixels[index])
-            for name, strength in changes:
+            for name, strength in drawn[index]:
                 if name in operations.MOVING:
                     move = operations.MOVING[name]
                     image = move(image, strength, self._resample, fill)
@@ -127,7 +129,7 @@ class _Policy:
         return name, int(sign) * value if strength.signed else value
 
 
-class RandAugment(_Policy):
+class RandAugment(Policy):
     """RandAugment with the operations of torchvision: of one magnitude, given by a bin of 0 to 30.
 
     Args:
@@ -149,7 +151,7 @@ class RandAugment(_Policy):
         return np.full(shape, self._share)
 
 
-class TrivialAugmentWide(_Policy):
+class TrivialAugmentWide(Policy):
     """One operation of torchvision's an image, of any magnitude, in wider ranges than RandAugment's.
 
     Args:
@@ -167,7 +169,7 @@ class TrivialAugmentWide(_Policy):
         return rng.integers(_LAST_BIN, endpoint=True, size=shape) / _LAST_BIN
 
 
-class RandAugmentIncreasing(_Policy):
+class RandAugmentIncreasing(Policy):
     """RandAugment with the increasing operations of timm, `rand-m9-mstd0.5-inc1` by default.
 
     Args:

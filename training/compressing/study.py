@@ -1,5 +1,7 @@
 """A study of compressions: several models along several chains of steps, and their table."""
 
+import contextlib
+import io
 import pathlib
 
 from command_line import tables
@@ -11,9 +13,10 @@ from hsvit_runtime.files import write_json
 from training.compressing.compression import compress
 from training.fitting.run import train
 from training.run_files import machine
+from training.spreading.workers import Workers, absolute, clock
 
 
-def study(config, workdir, models=(), data_dir=None):
+def study(config, workdir, models=(), data_dir=None, workers=2, ray=None):
     """Studies, or goes on studying.
 
     Args:
@@ -21,6 +24,9 @@ def study(config, workdir, models=(), data_dir=None):
         workdir: folder of the study.
         models: names of models of the config; all by default.
         data_dir: folder of the data set; "digits" needs none.
+        workers: int, models at a time where they are spread.
+        ray: str, where models are spread to, see `training.spreading.workers`; None studies one after the
+            other in this process.
 
     Returns:
         list of dicts: for each model and chain, the row of the compression's table and `model`, `chain`,
@@ -30,24 +36,56 @@ def study(config, workdir, models=(), data_dir=None):
         ValueError: a name or a setting is unknown or does not fit.
         OSError: the images are not there, or the folder cannot be written.
     """
-    workdir, rows = pathlib.Path(workdir), []
+    workdir, found = pathlib.Path(workdir), {}
     for name in models:
         if name not in config.models:
             raise InputError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
     metric = task_named(load_dataset(config.training.data, "test", data_dir).task).metric
-    for name in models or config.models:
-        folder = workdir / name
-        train(recipe_of(config, name), folder, data_dir)
-        for chain, steps in config.chains.items():
-            output = folder / f"{chain.replace(' ', '_')}.keras"
-            original, *_, last = compress(
-                folder / "last.keras", output, _compression(config, name, steps), data_dir
-            )
-            if not any(row["model"] == name for row in rows):
-                rows.append(_row(name, "original", original, original, folder / "last.keras", metric))
-            rows.append(_row(name, chain, last, original, output, metric))
-            write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
+    names = list(models or config.models)
+    workdir.mkdir(parents=True, exist_ok=True)
+    for name, rows in _studied(config, workdir, names, data_dir, workers, ray):
+        found[name] = rows
+        rows = [row for name in names for row in found.get(name, ())]
+        write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
     print(f"\n{table(rows, metric)}\nwrote {workdir / 'study.json'}")
+    return rows
+
+
+def _studied(config, workdir, names, data_dir, workers, ray):
+    """Yields (name, rows) of each model when it is done."""
+    if ray is None:
+        for name in names:
+            yield name, study_model(config, workdir, name, data_dir)
+        return
+    jobs = {name: (config, absolute(workdir), name, absolute(data_dir)) for name in names}
+    with Workers(study_in_worker, workdir, workers, ray) as spread:
+        for number, (name, rows, seconds) in enumerate(spread.do(jobs), 1):
+            print(f"  {number} of {len(names)} after {clock(seconds)}  {name}", flush=True)
+            yield name, rows
+
+
+def study_in_worker(config, workdir, name, data_dir):
+    """The rows of one model, made in a worker on any machine."""
+    from command_line import commands
+
+    commands.import_keras()
+    with contextlib.redirect_stdout(io.StringIO()):
+        return study_model(config, workdir, name, data_dir)
+
+
+def study_model(config, workdir, name, data_dir=None):
+    """The rows of one model: trains it, and compresses it along each chain, where this was not done yet."""
+    folder, rows = pathlib.Path(workdir) / name, []
+    metric = task_named(load_dataset(config.training.data, "test", data_dir).task).metric
+    train(recipe_of(config, name), folder, data_dir)
+    for chain, steps in config.chains.items():
+        output = folder / f"{chain.replace(' ', '_')}.keras"
+        original, *_, last = compress(
+            folder / "last.keras", output, _compression(config, name, steps), data_dir
+        )
+        if not rows:
+            rows.append(_row(name, "original", original, original, folder / "last.keras", metric))
+        rows.append(_row(name, chain, last, original, output, metric))
     return rows
 
 

@@ -18,7 +18,7 @@ from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
 from training.augmenting.flipping import RandomFlip
 from training.augmenting.mixing import MixUpOrCutMix
-from training.augmenting.policies import RandAugment, RandAugmentIncreasing, TrivialAugmentWide
+from training.augmenting.policies import Policy, RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
 
 # These come before layers of Keras of the same name.
@@ -35,6 +35,7 @@ _OPERATIONS = {
     )
 }
 _AVERAGE_LABELS = {"MixUp", "MixUpOrCutMix"}
+_MIXING_LAYERS = {"MixUp", "CutMix"}  # of Keras, which mix any image with any other
 
 
 class Augmentation:
@@ -57,6 +58,8 @@ class Augmentation:
         images: array `(batch, height, width, channels)`, from 0 to 255.
         labels: int array `(batch, ...)`.
         rng: `numpy.random.Generator` that decides everything.
+        rows: int array of the images' places that are there, all by default. The others are black, and what
+            takes long is left out for them.
 
     Returns:
         (float32 images of the same shape; targets of the task's loss).
@@ -70,12 +73,26 @@ class Augmentation:
         self.crop, self._transforms = read_table(table)
         self._names = [name for name, _ in table]
 
-    def __call__(self, images, labels, rng):
+    def __call__(self, images, labels, rng, rows=None):
         data = self._task.augmentable(images, labels, self._num_classes)
         self._check(data)
         for transform in self._transforms:
-            data = transform(data, rng)
+            data = transform(data, rng, rows) if isinstance(transform, Policy) else transform(data, rng)
         return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
+
+    def reads(self, rows, batch):
+        """The places of the images from which those at `rows` are made.
+
+        Args:
+            rows: int array of places in a batch.
+            batch: int, images in it.
+        """
+        for name in reversed(self._names):
+            if name == MixUpOrCutMix.__name__:
+                rows = np.union1d(rows, MixUpOrCutMix.partners(rows, batch))
+            elif name in _MIXING_LAYERS:
+                return np.arange(batch)
+        return rows
 
     def try_out(self, image_shape, labels):
         """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.

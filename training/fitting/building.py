@@ -5,6 +5,7 @@ from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.fine_tuning import thaw
 from hsvit_keras.models.image_model import ImageModel
 from hsvit_runtime.errors import InputError
+from training.fitting.distribution import undistributed
 
 
 def build_model(values, class_names, source=None):
@@ -57,10 +58,11 @@ class FloatCopy:
 
     def __init__(self, model):
         self._model = model
-        if isinstance(model, ImageModel):
-            self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
-        else:
-            self._copy = with_dtype(model, "float32")
+        with undistributed():
+            if isinstance(model, ImageModel):
+                self._copy = type(model).from_config({**model.get_config(), "dtype": "float32"})
+            else:
+                self._copy = with_dtype(model, "float32")
         thaw(self._copy)  # what is frozen in training is not so in the file
 
     def __call__(self):

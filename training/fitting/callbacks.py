@@ -8,6 +8,7 @@ import keras
 import numpy as np
 
 from hsvit_runtime.errors import InputError
+from training.fitting.distribution import whole
 from training.fitting.seeds import draw_states, seed_states
 
 # The data pipeline draws from (seed, 0, ...) and (seed, 1, ...).
@@ -121,7 +122,8 @@ class EpochRecords(keras.callbacks.Callback):
             "images_per_second": round(self._steps * self._batch_size / self._trained, 1),
             "seconds": round(time.perf_counter() - self._start, 3),
         }
-        self._run.finish_epoch(self._saved, row, self._best_model)
+        with whole([*self._saved.variables, *self.model.optimizer.variables]):
+            self._run.finish_epoch(self._saved, row, self._best_model)
         clear = "\r\033[K" if sys.stdout.isatty() else ""
         print(
             f"{clear}{self._label}  {'  '.join(f'{name} {value:.4f}' for name, value in measured.items())}  "

@@ -12,7 +12,7 @@ from data_sets import (
     steps_per_epoch,
 )
 from data_sets.crops import CentreCrop, CropOfModel
-from data_sets.pipeline import PIXELS
+from data_sets.pipeline import PIXELS, WHOLE, rows_of_part
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
@@ -28,6 +28,7 @@ class Data:
         data_dir: folder of the data set; "digits" needs none.
         input_range: (low, high), the values that black and white pixels get.
         resizing: dict of what the model asks for, see `hsvit_runtime.resizing.Resizing`, or None.
+        part: (i, n), to train on the i-th of n equal parts of each batch.
 
     Attributes:
         name: str.
@@ -44,7 +45,7 @@ class Data:
         OSError: the images are not there.
     """
 
-    def __init__(self, values, data_dir=None, input_range=PIXELS, resizing=None):
+    def __init__(self, values, data_dir=None, input_range=PIXELS, resizing=None, part=WHOLE):
         read_table(values["augmentation"])  # a typo shows before a large data set is looked through
         self.name, self.data_dir, self._seed = values["data"], data_dir, values["seed"]
         self.test_set = load_dataset(self.name, "test", data_dir)
@@ -70,7 +71,10 @@ class Data:
         if resizing is not None:
             crop = CropOfModel(Resizing.from_json(resizing))
         self._augment = Augmentation(values["augmentation"], self.task, self.num_classes)
-        self._training = {**preparation, "crop": self._augment.crop or crop, "views": values["views"]}
+        rows_of_part(part, batch_size)
+        self._training = {
+            **preparation, "crop": self._augment.crop or crop, "views": values["views"], "part": part,
+        }  # fmt: skip
         self._evaluation = {**preparation, "crop": crop}
         self._unchanged = Augmentation((), self.task, self.num_classes)
         # What is wrong with the preparation is said at once.

@@ -1,6 +1,7 @@
 """Training on several devices, on JAX: they share the images of a batch, or the groups of an HSViT.
 
-Both compute the same as one device; they differ in what each device has to hold and to send.
+Both compute the same as one device; they differ in what each device has to hold and to send. The devices may
+belong to several machines, see `training.fitting.hosts`.
 """
 
 import contextlib
@@ -14,20 +15,24 @@ from hsvit_keras.backends import require_backend
 from hsvit_keras.compression.graph import Graph
 from hsvit_keras.compression.slimming.parts import find_places
 from hsvit_runtime.errors import InputError
+from training.fitting.hosts import ALONE
 
 KINDS = ("data", "groups")
 _COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _BITS = re.compile(r"(?:f|bf|s|u)(\d+)|pred")
 
 
-def take_devices(num_devices):
-    """Checks that there are enough devices; a CPU is divided into several, if nothing was computed yet.
+def take_devices(num_devices, hosts=ALONE):
+    """Connects the machines, and checks that there are enough devices.
+
+    A CPU is divided into several, if nothing was computed yet.
 
     Args:
-        num_devices: int.
+        num_devices: int, devices of each machine.
+        hosts: `Hosts`.
 
     Returns:
-        list of their names.
+        list of the names of those of all machines, one machine after the other.
 
     Raises:
         ValueError: the backend is not JAX, or there are not so many devices.
@@ -37,10 +42,18 @@ def take_devices(num_devices):
 
     with contextlib.suppress(RuntimeError):  # once something was computed, devices are fixed
         jax.config.update("jax_num_cpu_devices", num_devices)
-    devices = keras.distribution.list_devices()
-    if not 1 <= num_devices <= len(devices):
-        raise InputError(f"num_devices has to be 1 to {len(devices)} here; received {num_devices}")
-    return devices[:num_devices]
+    hosts.connect()
+    here = jax.local_device_count()
+    hosts.check_all(
+        "" if 1 <= num_devices <= here else f"num_devices has to be 1 to {here} here; received {num_devices}"
+    )
+    names = keras.distribution.list_devices()
+    of_hosts = [device.process_index for device in jax.devices()]
+    return [
+        name
+        for host in range(hosts.count)
+        for name in [name for name, owner in zip(names, of_hosts, strict=True) if owner == host][:num_devices]
+    ]
 
 
 def distribute(kind, devices, batch_size, build):
@@ -68,7 +81,7 @@ def distribute(kind, devices, batch_size, build):
                 f"distribution='data' needs a batch size that the {len(devices)} devices can share evenly; "
                 f"received batch_size={batch_size}"
             )
-        distribution = _DataParallel(devices=devices)
+        distribution = _DataParallel(devices=devices, auto_shard_dataset=False)
     else:
         mesh = keras.distribution.DeviceMesh((1, len(devices)), ["data", "groups"], devices)
         chance = random.getstate()
@@ -103,6 +116,49 @@ class _TestWhole(keras.callbacks.Callback):
         self._distribution.testing = False
 
 
+@contextlib.contextmanager
+def undistributed():
+    """What is made within this context is on one device of this machine."""
+    given = keras.distribution.distribution()
+    keras.distribution.set_distribution(None)
+    try:
+        yield
+    finally:
+        keras.distribution.set_distribution(given)
+
+
+@contextlib.contextmanager
+def whole(variables):
+    """Within this context each machine holds all of each variable, so that it can be read and saved.
+
+    Args:
+        variables: list of `keras.Variable`; those that are cut over several machines are changed.
+    """
+    cut = [variable for variable in variables if _is_elsewhere(variable)]
+    layouts = [variable._layout for variable in cut]
+    repeated = [
+        keras.distribution.TensorLayout([None] * len(variable.shape), layout.device_mesh)
+        for variable, layout in zip(cut, layouts, strict=True)
+    ]
+    _lay_out(cut, repeated)
+    try:
+        yield
+    finally:
+        _lay_out(cut, layouts)
+
+
+def _is_elsewhere(variable):
+    """Whether this machine holds a part of the variable only."""
+    value = variable.value
+    return not getattr(value, "is_fully_addressable", True) and not value.is_fully_replicated
+
+
+def _lay_out(variables, layouts):
+    for variable, layout in zip(variables, layouts, strict=True):
+        variable._layout = layout  # Keras has no other way to move a variable
+        variable.assign(variable.value)
+
+
 def _layouts(model, mesh):
     """The weights of groups are split along the groups' axis; all others are repeated on each device."""
     place = next(iter(find_places(Graph(model))["groups"].values()), None)
@@ -122,12 +178,17 @@ def _layouts(model, mesh):
     return layouts
 
 
+def distributed_batch(data, size):
+    """What one machine has of a batch to train on, in form alone: one image again and again."""
+    return tuple(array[:1].repeat(size, axis=0) for array in next(iter(data.validation())))
+
+
 def communication(model, batch):
     """What the devices send each other in one step of training, as compiled.
 
     Args:
         model: compiled `keras.Model` on JAX, whose optimizer is built.
-        batch: tuple (images, labels) of arrays.
+        batch: tuple (images, labels) of arrays, what this machine has of a batch.
 
     Returns:
         dict from a kind of collective operation to the bytes of its results on one device, and under
@@ -147,7 +208,10 @@ def communication(model, batch):
     shardings = jax.tree.map(lambda value: value.sharding, state)
     distribution = keras.distribution.distribution()
     data = [
-        jax.device_put(array, distribution.get_data_layout(array.shape).backend_layout) for array in batch
+        jax.make_array_from_process_local_data(
+            distribution.get_data_layout(array.shape).backend_layout, array
+        )
+        for array in batch
     ]
     step = jax.jit(model.train_step, out_shardings=(None, shardings))
     program = step.lower(state, tuple(data)).compile().as_text()

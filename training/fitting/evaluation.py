@@ -5,14 +5,13 @@ import keras
 from training.fitting.fit import jit
 
 
-def evaluate_on_test(model, data, values, callbacks=()):
+def evaluate_on_test(model, data, values):
     """Loss and metrics of a model on the test part.
 
     Args:
         model: `keras.Model`; it stays as it is.
         data: `training.fitting.data.Data`.
         values: plain config.
-        callbacks: list of `keras.callbacks.Callback`.
 
     Returns:
         dict of `samples`, `loss` and a float for each of the test metrics of the data's task.
@@ -23,7 +22,5 @@ def evaluate_on_test(model, data, values, callbacks=()):
         metrics=data.task.test_metrics(data.num_classes),
         jit_compile=jit(values["jit"]),
     )
-    found = judged.evaluate(
-        data.test(), steps=data.test_steps, verbose=0, return_dict=True, callbacks=list(callbacks)
-    )
+    found = judged.evaluate(data.test(), steps=data.test_steps, verbose=0, return_dict=True)
     return {"samples": len(data.test_set), **{name: float(value) for name, value in found.items()}}

@@ -182,6 +182,6 @@ def _swap(optimizer):
     optimizer = _inner(optimizer)
     averages = optimizer._model_variables_moving_average
     for variable, average in zip(optimizer._trainable_variables, averages, strict=True):
-        held = keras.ops.convert_to_numpy(variable)
+        held = keras.ops.copy(variable)
         variable.assign(average)
         average.assign(held)

@@ -4,14 +4,18 @@ import functools
 import math
 import random
 
+import keras
 import numpy as np
 
+from data_sets.pipeline import WHOLE
 from hsvit_keras.backends import require_backend
+from training.fitting.hosts import ALONE, fingerprint
 from training.recipes import recipe
+from training.run_files.following import FollowedRun
 from training.run_files.run_directory import RunDirectory
 
 
-def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
+def train(config, workdir, data_dir=None, distribution=None, num_devices=None, hosts=ALONE):
     """Trains, or goes on training.
 
     The best epoch is chosen on the validation part; the best model is evaluated on the test part once, at the
@@ -22,39 +26,45 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
         workdir: folder of the run.
         data_dir: folder of the data set; "digits" needs none.
         distribution: str, what several devices share, see `training.fitting.distribution`, or None.
-        num_devices: int, how many.
+        num_devices: int, how many of them each machine has.
+        hosts: `training.fitting.hosts.Hosts`, the processes that train together.
 
     Returns:
-        dict, the summary of the run.
+        dict, the summary of the run; None in a process that is not the first.
 
     Raises:
         ValueError: the config, the workdir or the backend does not fit, or the loss became NaN or infinite.
         OSError: the images are not there or one cannot be read, or the workdir cannot be written.
     """
     values = recipe.plain(config)
+    run = RunDirectory(workdir)
     require_backend("tensorflow", "jax")
     from hsvit_keras.compression.counting import count_parameters
     from hsvit_keras.model_files import load_model
     from training.fitting import fit
     from training.fitting.building import FloatCopy, build_model
     from training.fitting.data import Data
-    from training.fitting.distribution import communication, distribute, take_devices
+    from training.fitting.distribution import communication, distribute, distributed_batch, take_devices
     from training.fitting.evaluation import evaluate_on_test
     from training.fitting.open_values import complete, load_source
     from training.run_files import curves, sample_figure
 
-    run = RunDirectory(workdir)
+    devices = take_devices(num_devices, hosts) if distribution else None
     source = load_source(values)
     values = complete(values, source, data_dir)
-    run.check_config(values)
-    if (summary := run.summary()) and not run.extends(values):
+    flags = {"distribution": distribution, "num_devices": num_devices}
+    hosts.agree("the config", lambda: {**values, **flags})
+    hosts.first_checks(functools.partial(_check, run, values))
+    if hosts.send(b"finished" if _is_finished(run, values) else b""):
         print(f"{workdir} holds a finished run: nothing to do")
-        return summary
-    run.check_backend()
-
-    devices = take_devices(num_devices) if distribution else None
+        return run.summary()
+    last = hosts.send(run.last.read_bytes() if run.last.is_file() else b"") if hosts.count > 1 else b""
+    if not hosts.is_first:
+        run = FollowedRun(workdir, last)
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
-    data = Data(values, data_dir, resizing=_resizing(values, source))
+    part = (hosts.index, hosts.count) if distribution == "data" else WHOLE
+    data = Data(values, data_dir, resizing=_resizing(values, source), part=part)
+    hosts.agree("the data set", functools.partial(fingerprint, data))
     sharing = []
     if distribution:
         build = functools.partial(build_model, values, data.class_names, source)
@@ -67,21 +77,37 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     _announce(values, model, data, parameters)
     if run.summary():
         print(f"extended: the learning rate is that of a run of {values['epochs']} epochs from here on")
-    sent = communication(learning, next(iter(data.validation()))) if distribution else None
+    sent = None
     if distribution:
-        print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
+        sent = communication(learning, distributed_batch(data, values["batch_size"] // part[1]))
+        print(f"{len(devices)} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
     fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    hosts.disconnect()
+    if not hosts.is_first:
+        return None
+    keras.distribution.set_distribution(None)
     best = load_model(run.path / "best.keras")
-    test = evaluate_on_test(best, data, values, sharing)
+    test = evaluate_on_test(best, data, values)
     summary = _summary(values, run, data, model, parameters, test)
     summary["distribution"] = distribution and {
-        "kind": distribution, "num_devices": num_devices, "bytes": sent,
+        "kind": distribution, "num_devices": len(devices), "processes": hosts.count, "bytes": sent,
     }  # fmt: skip
     curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
     sample_figure.draw(best, data, values["image_shape"], run.path / "samples.png")
     run.finish(summary)
     print(_result(summary, data.task.metric, run.path))
     return summary
+
+
+def _is_finished(run, values):
+    return bool(run.summary()) and not run.extends(values)
+
+
+def _check(run, values):
+    """Raises `InputError` if the folder holds another run than that to go on with."""
+    run.check_config(values)
+    if not _is_finished(run, values):
+        run.check_backend()
 
 
 def _resizing(values, source):
@@ -124,7 +150,6 @@ def _summary(values, run, data, model, parameters, test):
 
 
 def _announce(values, model, data, parameters):
-    import keras
 
     teachers = values["distillation"]["teachers"]
     on_test = data.validation_set is data.test_set

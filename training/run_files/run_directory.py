@@ -28,6 +28,7 @@ class RunDirectory:
         path: folder of the run; made by `start`.
 
     Attributes:
+        last: path of the file to go on from, which is there once an epoch is finished.
         rows: list of dicts of numbers, one for each finished epoch.
         schedules: list of int, the number of epochs of the run, and of those that it was extended to.
 
@@ -39,12 +40,13 @@ class RunDirectory:
         self.path = pathlib.Path(path)
         if self.path.exists() and not self.path.is_dir():
             raise FileError(f"--workdir={path} is a file; the folder of a run is needed")
+        self.last = self.path / "last.keras"
         self.rows = []
 
     def summary(self):
         """The summary of a finished run, else None; one that is being extended is not finished."""
         path = self.path / "summary.json"
-        if not path.is_file() or not self._last.is_file():
+        if not path.is_file() or not self.last.is_file():
             return None
         summary, config = json.loads(path.read_text()), self._config()
         ended_by = summary.get("ended_by", {})
@@ -55,7 +57,7 @@ class RunDirectory:
 
         A finished run may be extended: then it takes more epochs, or more patience.
         """
-        if not self._last.is_file():
+        if not self.last.is_file():
             return
         found = differences(self._config(), config)
         if found and not (self.summary() and all(_extends(*difference) for difference in found)):
@@ -73,7 +75,7 @@ class RunDirectory:
         """Raises `ValueError` if the folder holds epochs of a run with Keras on another backend."""
         import keras
 
-        if not self._last.is_file():
+        if not self.last.is_file():
             return
         was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
         if was != now:
@@ -127,7 +129,7 @@ class RunDirectory:
         if best_model and self.best_row() is row:
             with quietly(), replacing(self.path / "best.keras") as temporary:
                 best_model().save(temporary)
-        with quietly(), replacing(self._last) as temporary:  # on JAX, too, it loads TensorFlow
+        with quietly(), replacing(self.last) as temporary:  # on JAX, too, it loads TensorFlow
             model.save(temporary)
             with zipfile.ZipFile(temporary, "a") as archive:
                 archive.writestr(_ROWS, json.dumps(self.rows))
@@ -155,7 +157,7 @@ class RunDirectory:
     def _schedules(self, epochs):
         """`schedules` with that of a run's last part behind it."""
         path = self.path / "run.json"
-        if not self._last.is_file() or not path.is_file():
+        if not self.last.is_file() or not path.is_file():
             return [epochs]
         before = json.loads(path.read_text()).get("schedules", [self._config()["epochs"]])
         return before if before[-1] == epochs else [*before, epochs]
@@ -166,21 +168,17 @@ class RunDirectory:
         Raises:
             InputError: `last.keras` is damaged.
         """
-        return len(self._read_rows()) if self._last.is_file() else 0
-
-    @property
-    def _last(self):
-        return self.path / "last.keras"
+        return len(self._read_rows()) if self.last.is_file() else 0
 
     def _read_rows(self):
-        with self._naming_damage(), zipfile.ZipFile(self._last) as archive:
-            return json.loads(archive.read(_ROWS))
+        with self._naming_damage():
+            return rows_in(self.last)
 
     def _restore(self, model):
-        if self._last.is_file():
+        if self.last.is_file():
             self.rows = self._read_rows()
             with self._naming_damage():
-                model.load_weights(self._last)
+                model.load_weights(self.last)
 
     @contextlib.contextmanager
     def _naming_damage(self):
@@ -188,7 +186,7 @@ class RunDirectory:
             yield
         except (zipfile.BadZipFile, KeyError, OSError, ValueError) as error:
             raise InputError(
-                f"cannot go on from {self._last}: {error}. Remove this file to start from scratch"
+                f"cannot go on from {self.last}: {error}. Remove this file to start from scratch"
             ) from error
 
     def _write_metrics(self):
@@ -203,6 +201,12 @@ class RunDirectory:
                 points |= {f"{measured}/train": row[measured], f"{measured}/validation": row[name]}
         points |= {name: row[name] for name in ("learning_rate", "images_per_second")}
         self._events.add(row["epoch"], points)
+
+
+def rows_in(last):
+    """The rows of all finished epochs that a `last.keras`, a path or an open file, holds."""
+    with zipfile.ZipFile(last) as archive:
+        return json.loads(archive.read(_ROWS))
 
 
 def _extends(key, was, now):

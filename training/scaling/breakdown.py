@@ -9,6 +9,7 @@ import re
 import tempfile
 
 from command_line import tables
+from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import replacing
 from training.scaling.texts import cost_text
 
@@ -42,8 +43,12 @@ def break_down(cost, model):
         dict of `whole`, in the cost's unit, and `kinds`: dict from kind to its cost, largest first.
 
     Raises:
-        ValueError: it is no cost of artifacts, or a part cannot be measured.
+        ValueError: it is no cost of `.tflite` files, or a part cannot be measured.
     """
+    if cost.suffix != ".tflite":
+        raise InputError(
+            f"the cost {cost.name} is of whole files: only those of .tflite files are broken down"
+        )
     with cost.artifact(model) as path:
         content, whole = path.read_bytes(), cost.of_artifact(path)
     costs = {kind: sum(map(cost_of_bytes(cost), parts)) for kind, parts in cut(content).items()}
@@ -74,6 +79,27 @@ def distance(one, other):
     from scipy.spatial.distance import cosine
 
     return float(cosine(*([found["kinds"].get(kind, 0) for kind in KINDS] for found in (one, other))))
+
+
+def distances(breakdowns):
+    """The cosine distance of each pair of breakdowns, by which the paper compares devices (section 4.2.2).
+
+    Args:
+        breakdowns: dict from name to what `break_down` gives.
+
+    Returns:
+        dict from name to dict from name to float.
+    """
+    return {
+        name: {other: distance(found, breakdowns[other]) for other in breakdowns}
+        for name, found in breakdowns.items()
+    }
+
+
+def distances_table(found):
+    """Distances as text."""
+    rows = [(name, *(f"{value:.3f}" for value in row.values())) for name, row in found.items()]
+    return tables.table(("", *found), rows)
 
 
 def cut(content):

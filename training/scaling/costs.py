@@ -3,7 +3,9 @@
     python -m training.scaling.costs deit_tiny --costs=multiply_adds,arm_instructions --breakdown
 
 The first argument is the name of a registered model or a .keras file. Costs of the artifact convert the model
-first, which needs TensorFlow and LiteRT; multiply-adds and parameters do not.
+first, which needs TensorFlow, and LiteRT or ONNX Runtime; multiply-adds, parameters and throughput do not.
+`--breakdown` of several costs also gives their cosine distances: the nearer two targets are, the better a
+model that was scaled for one suits the other.
 """
 
 import hashlib
@@ -52,6 +54,13 @@ def _parameters(model):
     return count_parameters(model)
 
 
+def _throughput(model, memory_gib=None, blocks=3, runs=3):
+    """Time of an image in the largest batch that fits into memory, on this machine, by Keras."""
+    from training.scaling.throughput import milliseconds_per_image
+
+    return milliseconds_per_image(model, memory_gib, blocks, runs)[0]
+
+
 # ---- of its artifact, given its path ---------------------------------------------------------------
 def _artifact_bytes(path):
     """Size of the artifact."""
@@ -67,14 +76,25 @@ def _artifact_multiply_adds(path):
 
 def _litert_latency(path, blocks=5, runs=20):
     """Median latency of LiteRT on one thread of this machine."""
+    from hsvit_runtime.tflite_model import TFLiteModel
+
+    return _median_latency(TFLiteModel(path), blocks, runs)
+
+
+def _onnx_latency(path, blocks=5, runs=20):
+    """Median latency of ONNX Runtime on one thread of this machine."""
+    from hsvit_runtime.onnx_model import OnnxModel
+
+    return _median_latency(OnnxModel(path), blocks, runs)
+
+
+def _median_latency(model, blocks, runs):
     import statistics
 
     import numpy as np
 
-    from hsvit_runtime.tflite_model import TFLiteModel
     from measuring.timing import time_interleaved
 
-    model = TFLiteModel(path)
     inputs = {tensor.name: np.ones(tensor.shape, tensor.dtype) for tensor in model.inputs}
     (timing,) = time_interleaved([lambda: model.run(inputs)], blocks=blocks, runs=runs, warmup=3)
     return statistics.median(latency for block in timing.blocks_ms for latency in block)
@@ -87,20 +107,33 @@ def _arm_instructions(path, core="cortex-a76"):
     return arm_cost.instructions(path, core=core)
 
 
-def _phone_report(path, report):
+def _phone_report(path, report, accelerator=None):
     """Median latency on a phone, from a report of the Android app that measured this file."""
+    return _reported(path, report, accelerator, "the Android app")
+
+
+def _browser_report(path, report, accelerator=None):
+    """Median latency in a browser, from a report of the web page that measured this file."""
+    return _reported(path, report, accelerator, "the web page")
+
+
+def _reported(path, report, accelerator, program):
+    """The median latency of a file in a benchmark report, on `accelerator` where it is given."""
     from measuring import benchmark_report
 
     try:
         content = benchmark_report.read(report)
     except InputError as error:
-        raise InputError(f"{report} is no report of the Android app: {error}") from error
+        raise InputError(f"{report} is no report of {program}: {error}") from error
     digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
     for model in content["models"]:
-        if model["sha256"] == digest and model["latency_ms"]["p50"] is not None:
+        on = model["accelerator"]["used"] or model["accelerator"]["requested"]
+        if model["sha256"] == digest and model["latency_ms"]["p50"] is not None and accelerator in (None, on):
             return model["latency_ms"]["p50"]
+    where = f" on {accelerator}" if accelerator else ""
     raise InputError(
-        f"{report} has no latency of {path}: measure this file with the Android app, and give the report anew"
+        f"{report} has no latency of {path}{where}: measure this file with {program}, and give the report "
+        "anew"
     )
 
 
@@ -144,23 +177,30 @@ UNITS = {
     "parameters": "parameters",
     "artifact_bytes": "bytes",
     "litert_latency": "ms",
+    "onnx_latency": "ms",
+    "throughput": "ms/image",
     "arm_instructions": "instructions",
     "phone_report": "ms",
+    "browser_report": "ms",
     "phone_command": "ms",
 }
 _OF_MODEL = {
     "multiply_adds": _multiply_adds,
     "full_multiply_adds": _full_multiply_adds,
     "parameters": _parameters,
+    "throughput": _throughput,
 }
 _OF_ARTIFACT = {
     "multiply_adds": _artifact_multiply_adds,
     "artifact_bytes": _artifact_bytes,
     "litert_latency": _litert_latency,
+    "onnx_latency": _onnx_latency,
     "arm_instructions": _arm_instructions,
     "phone_report": _phone_report,
+    "browser_report": _browser_report,
     "phone_command": _phone_command,
 }
+_ONNX = {"onnx_latency"}  # costs of `.onnx` files; all others are of `.tflite` files
 
 
 class Cost:
@@ -171,11 +211,13 @@ class Cost:
         folder: path of a folder for artifacts and for `costs.jsonl`, where configurations that were measured
             are found again; None forgets them.
         preset: str, how the artifact is stored and computes, one of `PRESETS`.
-        **settings: of the cost: `core` of arm_instructions, `blocks` and `runs` of litert_latency,
-            `report` (path of a JSON file) of phone_report, `command` of phone_command.
+        **settings: of the cost: `core` of arm_instructions, `blocks` and `runs` of latencies and of
+            throughput, `memory_gib` of throughput, `report` (path of a JSON file) and `accelerator` of
+            phone_report and browser_report, `command` of phone_command.
 
     Attributes:
         unit: str.
+        suffix: str, of the file that is measured.
 
     Raises:
         ValueError: there is no such cost, preset or setting.
@@ -188,6 +230,7 @@ class Cost:
             raise InputError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
         _check_settings(name, settings)
         self.name, self.unit, self.preset, self.settings = name, UNITS[name], preset, settings
+        self.suffix = ".onnx" if name in _ONNX else ".tflite"
         self._folder = folder and pathlib.Path(folder)
         self._records = folder and Records(self._folder / "costs.jsonl")
 
@@ -216,7 +259,7 @@ class Cost:
         return known
 
     def of_artifact(self, path):
-        """The cost of a `.tflite` file.
+        """The cost of a `.tflite` file, or of an `.onnx` file.
 
         Raises:
             ValueError: it is no cost of artifacts.
@@ -228,7 +271,7 @@ class Cost:
     def artifact(self, model):
         """A context that gives the path of the artifact of a model or configuration."""
         make = (lambda: build(model)) if isinstance(model, dict) else (lambda: model)
-        return _Artifact(make, self.preset, self._place(model))
+        return _Artifact(make, self.preset, self.suffix, self._place(model))
 
     def _settings_of_record(self):
         of_artifact = {} if self.name in _OF_MODEL else {"preset": self.preset}
@@ -243,8 +286,8 @@ class Cost:
     def _measure(self, make, configuration):
         if self.name in _OF_MODEL:
             with quietly():  # on JAX, too, Keras loads TensorFlow
-                return _OF_MODEL[self.name](make())
-        with _Artifact(make, self.preset, self._place(configuration)) as path:
+                return _OF_MODEL[self.name](make(), **self.settings)
+        with _Artifact(make, self.preset, self.suffix, self._place(configuration)) as path:
             return self.of_artifact(path)
 
     def _place(self, configuration):
@@ -252,7 +295,7 @@ class Cost:
         if self._folder is None or not isinstance(configuration, dict):
             return None
         digest = hashlib.sha256(canonical(configuration).encode()).hexdigest()[:12]
-        return self._folder / "artifacts" / f"{digest}_{self.preset}.tflite"
+        return self._folder / "artifacts" / f"{digest}_{self.preset}{self.suffix}"
 
 
 class _Artifact:
@@ -261,15 +304,15 @@ class _Artifact:
     One that is kept is not made anew: a phone's report knows it by its content, and initial weights differ.
     """
 
-    def __init__(self, make, preset, place):
-        self._make, self._preset, self._place = make, preset, place
+    def __init__(self, make, preset, suffix, place):
+        self._make, self._preset, self._suffix, self._place = make, preset, suffix, place
 
     def __enter__(self):
         self._temporary = tempfile.TemporaryDirectory()
-        path = self._place or pathlib.Path(self._temporary.name) / "model.tflite"
+        path = self._place or pathlib.Path(self._temporary.name) / f"model{self._suffix}"
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            content = convert(self._make(), self._preset)
+            content = convert(self._make(), self._preset, self._suffix)
             with files.replacing(path) as part:
                 part.write_bytes(content)
         return path
@@ -292,16 +335,23 @@ def build(configuration):
         raise InputError(f"no model can be made of {configuration}: {error}") from error
 
 
-def convert(model, preset):
+def convert(model, preset, suffix=".tflite"):
     """The bytes of the artifact of a model. Ranges of int8 are those of random images: they cost the same."""
     require_backend("tensorflow")
-    from hsvit_keras.artifacts import lowering, tflite_conversion
+    from hsvit_keras.artifacts import lowering
 
     if preset == "int8":
         from hsvit_keras import calibrate
 
         model = calibrate(model, [_random_images(model)])
-    return tflite_conversion.convert(lowering.lower(model, batch_size=1), preset)
+    lowered = lowering.lower(model, batch_size=1)
+    if suffix == ".onnx":
+        from hsvit_keras.artifacts import onnx_conversion
+
+        return onnx_conversion.convert(lowered, preset=preset)
+    from hsvit_keras.artifacts import tflite_conversion
+
+    return tflite_conversion.convert(lowered, preset)
 
 
 def _random_images(model):
@@ -314,9 +364,8 @@ def _random_images(model):
 
 
 def _check_settings(name, settings):
-    parameters = (
-        {} if name in _OF_MODEL else dict(list(inspect.signature(_OF_ARTIFACT[name]).parameters.items())[1:])
-    )
+    measure = {**_OF_ARTIFACT, **_OF_MODEL}[name]
+    parameters = dict(list(inspect.signature(measure).parameters.items())[1:])
     for setting in settings:
         if setting not in parameters:
             raise InputError(
@@ -343,7 +392,10 @@ def define_settings():
     """The flags of the settings of costs."""
     flags.DEFINE_enum("preset", "float32", PRESETS, "How artifacts store and compute.")
     flags.DEFINE_string("core", "cortex-a76", "Core of arm_instructions.")
+    flags.DEFINE_float("memory_gib", None, "Memory of throughput; all by default.", lower_bound=0)
     flags.DEFINE_string("phone_report", None, "JSON of the Android app, for phone_report.")
+    flags.DEFINE_string("browser_report", None, "JSON of the web page, for browser_report.")
+    flags.DEFINE_enum("accelerator", None, ("cpu", "gpu", "npu"), "Which latency of a report counts.")
     flags.DEFINE_string("phone_command", None, "Command with {artifact} that prints ms, for phone_command.")
 
 
@@ -364,7 +416,9 @@ def of_flags(name, folder=None):
     """The `Cost` of a name with the settings of the command line."""
     settings = {
         "arm_instructions": {"core": FLAGS.core},
-        "phone_report": {"report": FLAGS.phone_report},
+        "throughput": {"memory_gib": FLAGS.memory_gib},
+        "phone_report": {"report": FLAGS.phone_report, "accelerator": FLAGS.accelerator},
+        "browser_report": {"report": FLAGS.browser_report, "accelerator": FLAGS.accelerator},
         "phone_command": {"command": FLAGS.phone_command},
     }
     if folder:
@@ -387,8 +441,12 @@ def main(arguments):
     print(
         tables.table(("cost", "value", "unit"), [(r["cost"], cost_text(r["value"]), r["unit"]) for r in rows])
     )
+    report = {"model": arguments[0], "costs": rows}
+    if FLAGS.breakdown and len(rows) > 1:
+        report["distances"] = breakdown.distances({row["cost"]: row["breakdown"] for row in rows})
+        print(f"\ncosine distances of the breakdowns\n{breakdown.distances_table(report['distances'])}")
     if FLAGS.output:
-        files.write_json(FLAGS.output, {"model": arguments[0], "costs": rows})
+        files.write_json(FLAGS.output, report)
         print(f"wrote {FLAGS.output}")
 
 

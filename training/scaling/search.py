@@ -25,6 +25,7 @@ from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
 from training.scaling.texts import cost_text
 from training.scaling.trials import Trials
+from training.spreading import workers
 
 FLAGS = flags.FLAGS
 _KEYS = {
@@ -37,16 +38,16 @@ def define_flags():
     config_flags.DEFINE_config_file("config", None, "File with the search.")
     flags.DEFINE_string("workdir", None, "Folder of the search.", required=True)
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
-    flags.DEFINE_integer("workers", 2, "Trainings at a time.", lower_bound=1)
+    workers.define_flags(workers.LOCAL)
 
 
 def main(_):
     if FLAGS.config is None:
         raise InputError("--config is needed: a file such as training/configs/scaling_digits.py")
-    search(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.workers)
+    search(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.workers, FLAGS.ray)
 
 
-def search(config, workdir, data_dir=None, workers=2):
+def search(config, workdir, data_dir=None, workers=2, ray=workers.LOCAL):
     """Searches, or goes on searching.
 
     Args:
@@ -54,6 +55,7 @@ def search(config, workdir, data_dir=None, workers=2):
         workdir: folder of the search.
         data_dir: folder of the data set; "digits" needs none.
         workers: int, trainings at a time.
+        ray: str, where they run: `"local"`, or `HOST:PORT` of a cluster of Ray.
 
     Returns:
         dict, the content of `search.json`.
@@ -63,7 +65,7 @@ def search(config, workdir, data_dir=None, workers=2):
         OSError: the images are not there, or the folder cannot be written.
     """
     workdir = pathlib.Path(workdir)
-    with Trials(workdir, data_dir=data_dir, workers=workers) as trials:
+    with Trials(workdir, data_dir=data_dir, workers=workers, ray=ray) as trials:
         bench = _Bench(config, workdir, trials, data_dir)
         steps = []
         for step in greedy.greedy_search(

@@ -7,7 +7,6 @@ ratio, image and patch size. Of what remains, the number of heads brings the cos
 model; if it ends above, the depth gives way. `--strategy` may be the search.json of a search for DeiT.
 """
 
-
 from absl import flags
 
 from command_line import commands, tables

@@ -8,6 +8,7 @@ from absl import flags
 from command_line import commands
 from hsvit_runtime.errors import InputError
 from training.recipes.settings import settings_of
+from training.spreading import workers
 
 FLAGS = flags.FLAGS
 
@@ -51,6 +52,7 @@ def define_flags(what, output):
     flags.DEFINE_integer("epochs", None, "Epochs; the recipe's by default.", lower_bound=1)
     flags.DEFINE_multi_string("setting", [], "Setting of the recipes, as in batch_size=64. May be repeated.")
     flags.DEFINE_integer("processes", 1, "Trainings at a time.", lower_bound=1)
+    workers.define_flags()
     flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
     flags.DEFINE_string("output", None, f"JSON file to write; {output} in the workdir by default.")
 
@@ -67,6 +69,8 @@ def plan_of(table, name):
     """
     from training.tabulating import plan, running, sources
 
+    if FLAGS.ray and FLAGS.processes > 1:
+        raise InputError("--processes are those of this machine: with --ray, name --workers")
     if FLAGS.workdir is None:
         raise InputError("--workdir is needed: the folder of the runs")
     workdir = pathlib.Path(FLAGS.workdir)
@@ -87,9 +91,13 @@ def plan_of(table, name):
 def train(planned):
     """Trains what is left of a plan; gives how many processes left it unfinished."""
     from training.tabulating.processes import work_side_by_side
-    from training.tabulating.running import failure, is_finished, work
+    from training.tabulating.running import failure, is_finished, train_run, work, work_spread
 
     planned.workdir.mkdir(parents=True, exist_ok=True)
+    if FLAGS.ray:
+        with workers.Workers(train_run, planned.workdir, FLAGS.workers, FLAGS.ray) as spread:
+            work_spread(planned.runs, spread)
+        return 0
     if FLAGS.processes == 1:
         work(planned.runs)
         return 0

@@ -1,5 +1,8 @@
 """Trains the runs of a table, each in one process of all that work in its folder."""
 
+import contextlib
+import dataclasses
+import io
 import json
 import pathlib
 
@@ -7,6 +10,7 @@ from hsvit_runtime.errors import FileError, InputError
 from hsvit_runtime.files import write_json
 from training.run_files.claiming import claim
 from training.run_files.run_directory import RunDirectory
+from training.spreading.workers import absolute, clock
 
 _FAILURE = "failure.json"
 
@@ -32,6 +36,42 @@ def work(runs):
     trained = True
     while trained:  # a process that was killed has let go of its run, which is behind us in the list
         trained = [run.name for place, run in enumerate(runs) if _train(run, f"{place + 1} of {len(runs)}")]
+
+
+def work_spread(runs, workers):
+    """Trains what is not trained in workers of Ray.
+
+    Args:
+        runs: list of `Run`.
+        workers: `training.spreading.workers.Workers` of `train_run`.
+
+    Raises:
+        InputError: workers died again and again.
+        OSError: the images cannot be read, or the folder cannot be written.
+    """
+    left = {
+        run.name: (dataclasses.replace(run, path=run.path.resolve(), folder=absolute(run.folder)),)
+        for run in runs
+        if not (is_finished(run) or failure(run))
+    }
+    for number, (name, result, seconds) in enumerate(workers.do(left), 1):
+        print(f"  {number} of {len(left)} after {clock(seconds)}  {name}: {result}", flush=True)
+
+
+def train_run(run):
+    """Trains one run, in a worker on any machine; gives what came of it, as text of one line."""
+    from command_line import commands
+
+    commands.import_keras()
+    with contextlib.redirect_stdout(io.StringIO()):
+        _train(run, "1 of 1")
+    if reason := failure(run):
+        return f"failed: {reason}"
+    summary = RunDirectory(run.path).summary()
+    if summary is None:
+        return "left to another command, which has begun it"
+    name = summary["task"]["metric"]["name"]
+    return f"best epoch {summary['best']['epoch']}, {name} {summary['test'][name]:.4f} on the test part"
 
 
 def is_finished(run):

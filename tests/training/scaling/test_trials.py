@@ -49,7 +49,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_trained_twice(tmp_path, capf
 def test_what_was_trained_is_known_without_workers(tmp_path, monkeypatch):
     (tmp_path / "trials.jsonl").write_text("")
     with Trials(tmp_path) as trials:
-        monkeypatch.setattr(trials, "_submit", None)
+        monkeypatch.setattr(trials, "_train_all", None)
         assert trials([]) == []
         key = "the key of depth 3"
         monkeypatch.setattr("training.scaling.trials._key", lambda values: key)
@@ -63,7 +63,7 @@ def test_what_ends_a_search_is_named(tmp_path):
         with pytest.raises(FileNotFoundError, match=r"^there is no folder /nowhere$"):
             trials([config(1)])
         with pytest.raises(
-            InputError, match=r"3 workers died in the trial in .*for --workers=2 trainings at a"
+            InputError, match=r"3 workers died in trial .*, in .*for --workers=2 trainings at a"
         ):
             trials([config(2)])
         assert not (tmp_path / "trials.jsonl").is_file()

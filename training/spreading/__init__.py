@@ -1,0 +1,1 @@
+"""Trainings spread over processes and machines, by Ray."""
