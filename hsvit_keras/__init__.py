@@ -26,6 +26,7 @@ from hsvit_keras.models import (
     CompactTransformer,
     ConvolutionalTransformer,
     ConvolutionalVisionTransformer,
+    DeformableDETR,
     EfficientFormer,
     EfficientNet,
     FNet2D,
@@ -44,6 +45,7 @@ from hsvit_keras.models import (
     VisionXFormer,
     create_model,
     list_models,
+    with_auxiliary_outputs,
 )
 from hsvit_runtime.inspection import inspect as inspect_tflite
 
@@ -57,6 +59,7 @@ __all__ = [
     "ConstantSparsity",
     "ConvolutionalTransformer",
     "ConvolutionalVisionTransformer",
+    "DeformableDETR",
     "EfficientFormer",
     "EfficientNet",
     "FNet2D",
@@ -96,4 +99,5 @@ __all__ = [
     "sparsity_report",
     "to_onnx",
     "to_tflite",
+    "with_auxiliary_outputs",
 ]

@@ -3,6 +3,8 @@
 from hsvit_keras.models.cct import CompactTransformer
 from hsvit_keras.models.cvt import ConvolutionalTransformer
 from hsvit_keras.models.cvt_microsoft import ConvolutionalVisionTransformer
+from hsvit_keras.models.deformable_detr import DeformableDETR
+from hsvit_keras.models.deformable_transformer import with_auxiliary_outputs
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.dhvt import DHVT
 from hsvit_keras.models.efficientformer import EfficientFormer
@@ -29,6 +31,7 @@ __all__ = [
     "CompactTransformer",
     "ConvolutionalTransformer",
     "ConvolutionalVisionTransformer",
+    "DeformableDETR",
     "EfficientFormer",
     "EfficientNet",
     "FNet2D",
@@ -47,4 +50,5 @@ __all__ = [
     "VisionXFormer",
     "create_model",
     "list_models",
+    "with_auxiliary_outputs",
 ]
