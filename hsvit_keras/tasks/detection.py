@@ -8,7 +8,6 @@ A detector gives a dict: `logits` `(batch, queries, classes)`, a score of each c
 import numpy as np
 
 from hsvit_keras.tasks.task import Task
-from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
@@ -34,7 +33,7 @@ class Detection(Task):
 
         if label_smoothing:
             raise InputError(
-                f"the classes of boxes are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
+                f"classes of boxes are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
             )
         return SetLoss()
 
@@ -62,7 +61,7 @@ class Detection(Task):
         return detections_of(outputs, self.suppresses)
 
     def compare(self, expected, outputs):
-        """Raw tensors as `Task` compares them; and of the detections that either keeps, how many both keep."""
+        """Compares tensors as `Task` does; and of the detections that either keeps, tells how many both do."""
         from hsvit_keras.tasks.kept_detections import kept_by_both
 
         compared = super().compare(expected, outputs)
@@ -98,4 +97,3 @@ class DenseDetection(Detection):
     name = "dense_detection"
     data_task = Detection.name
     suppresses = True
-

@@ -42,7 +42,7 @@ def detections_of(outputs, suppresses=False):
         `Detections`, at most `MOST` of each image.
     """
     logits, boxes = (np.asarray(outputs[name], "float32") for name in ("logits", "boxes"))
-    count, queries, classes = logits.shape
+    count, _, classes = logits.shape
     chosen = _best(logits.reshape(count, -1), _CANDIDATES if suppresses else MOST)
     scores = 1 / (1 + np.exp(-np.take_along_axis(logits.reshape(count, -1), chosen, 1)))
     corners = np.asarray(corners_of(boxes))
@@ -67,9 +67,7 @@ def _best(values, count):
 
 def _suppressed(found):
     """Greedy suppression by score, in each class by itself."""
-    overlaps = keras.ops.convert_to_numpy(
-        iou(found.boxes[:, :, np.newaxis], found.boxes[:, np.newaxis])
-    )
+    overlaps = keras.ops.convert_to_numpy(iou(found.boxes[:, :, np.newaxis], found.boxes[:, np.newaxis]))
     rivals = (overlaps > _OVERLAP) & (found.classes[:, :, np.newaxis] == found.classes[:, np.newaxis])
     stays = np.ones(found.scores.shape, bool)
     for place in range(found.scores.shape[1]):
