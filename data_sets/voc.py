@@ -2,8 +2,8 @@
 
     DIR/JPEGImages/NAME.jpg, DIR/Annotations/NAME.xml, DIR/ImageSets/Main/{train,val,trainval,test}.txt
 
-The parts are those of ImageSets: trainval and test, or train and val where there is no test; without ImageSets
-a hash of each name decides. Objects marked as difficult are neither learned nor counted as missed.
+The parts are those of ImageSets: trainval and test, or train and val where there is no test; without these
+files a hash of each name decides. Objects marked as difficult are neither learned nor counted as missed.
 """
 
 import xml.etree.ElementTree

@@ -1,7 +1,7 @@
 """Labels of detection: the boxes of each image, padded to the number of the image that has most.
 
-A label is a row of six numbers: the class, or -1 where there is no box; center x, center y, width and height of
-the box as shares of the image; and 1 if it holds a crowd, as COCO marks groups that are not told apart.
+A label is a row of six numbers: the class, or -1 where there is no box; center x, center y, width and height
+of the box as shares of the image; and 1 if it holds a crowd, as COCO marks groups that are not told apart.
 """
 
 import numpy as np

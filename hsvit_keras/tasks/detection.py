@@ -28,7 +28,7 @@ class Detection(Task):
 
         return learner(model)
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, model=None):
         from hsvit_keras.tasks.set_loss import SetLoss
 
         if label_smoothing:
@@ -61,7 +61,7 @@ class Detection(Task):
         return detections_of(outputs, self.suppresses)
 
     def compare(self, expected, outputs):
-        """Compares tensors as `Task` does; and of the detections that either keeps, tells how many both do."""
+        """Compares tensors as `Task` does; of the detections that either keeps, tells how many both do."""
         from hsvit_keras.tasks.kept_detections import kept_by_both
 
         compared = super().compare(expected, outputs)
@@ -97,3 +97,9 @@ class DenseDetection(Detection):
     name = "dense_detection"
     data_task = Detection.name
     suppresses = True
+
+    def loss(self, label_smoothing=0.0, model=None):
+        from hsvit_keras.tasks.dense_losses import dense_loss_of
+
+        found = None if model is None else dense_loss_of(model)
+        return super().loss(label_smoothing) if found is None else found
