@@ -11,7 +11,7 @@ from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
 
 keras_cv = pytest.importorskip("keras_cv")
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
 SHAPE = (64, 64, 3)
 
@@ -28,7 +28,7 @@ def yolo():
 
 def retinanet():
     backbone = keras_cv.models.ResNetBackbone(
-        stackwise_filters=[8, 8, 8, 8], stackwise_blocks=[1, 1, 1, 1], stackwise_strides=[1, 2, 2, 2],
+        stackwise_filters=[64, 8, 8, 8], stackwise_blocks=[1, 1, 1, 1], stackwise_strides=[1, 2, 2, 2],
         include_rescaling=True, block_type="basic_block", input_shape=SHAPE,
     )  # fmt: skip
     return keras_cv.models.RetinaNet(backbone, num_classes=3, bounding_box_format="xyxy")
