@@ -5,7 +5,9 @@ import pathlib
 from data_sets import (
     cifar,
     class_folders,
+    coco,
     digits,
+    digits_detection,
     digits_segmentation,
     domainnet,
     emnist,
@@ -14,6 +16,7 @@ from data_sets import (
     idx,
     imagenet,
     tiny_imagenet,
+    voc,
 )
 from data_sets.folders import folder_in_archive
 from hsvit_runtime.errors import FileError, InputError
@@ -21,6 +24,7 @@ from hsvit_runtime.errors import FileError, InputError
 _LOADERS = {
     "digits": digits.load,
     "digits_segmentation": digits_segmentation.load,
+    "digits_detection": digits_detection.load,
     "fashion_mnist": fashion_mnist.load,
     **emnist.LOADERS,
     "idx": idx.load,
@@ -30,6 +34,8 @@ _LOADERS = {
     "food101": food101.load,
     "imagenet": imagenet.load,
     **domainnet.LOADERS,
+    "coco": coco.load,
+    "voc": voc.load,
     "folder": class_folders.load,
 }
 
@@ -44,7 +50,7 @@ def load_dataset(name, split, data_dir=None):
         name: one of `DATASETS`.
         split: "train" or "test".
         data_dir: the folder with the set's official files, or for "folder" with the class folders, which may
-            be a .zip or an uncompressed .tar. "digits" and "digits_segmentation" need none, "fashion_mnist"
+            be a .zip or an uncompressed .tar. Those made of digits need none, "fashion_mnist"
             is found without one where Debian's package dataset-fashion-mnist is installed.
 
     Returns:

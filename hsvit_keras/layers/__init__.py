@@ -1,8 +1,10 @@
 """Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
 
 from hsvit_keras.layers.additive_attention import AdditiveAttention
+from hsvit_keras.layers.box_logits import BoxLogits, StopGradient
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
+from hsvit_keras.layers.deformable_attention import DeformableAttention, SamplingRays
 from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.for_each_sample import ForEachSample
@@ -27,6 +29,7 @@ from hsvit_keras.layers.scored_attention import ScoredAttention
 from hsvit_keras.layers.separable_attention import SeparableAttention
 from hsvit_keras.layers.sequence_pooling import SequencePooling
 from hsvit_keras.layers.shift import Shift
+from hsvit_keras.layers.sine_position_embedding import SinePositionEmbedding
 from hsvit_keras.layers.softmax_attention import SoftmaxAttention
 from hsvit_keras.layers.tile_tokens import TileTokens
 from hsvit_keras.layers.token_elimination import TokenElimination
@@ -34,8 +37,10 @@ from hsvit_keras.layers.token_range import TokenRange
 
 __all__ = [
     "AdditiveAttention",
+    "BoxLogits",
     "ChannelNormalization",
     "ClassToken",
+    "DeformableAttention",
     "EdgePadding2D",
     "FirstToken",
     "FoldPatches",
@@ -55,11 +60,14 @@ __all__ = [
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
+    "SamplingRays",
     "ScoredAttention",
     "SeparableAttention",
     "SequencePooling",
     "Shift",
+    "SinePositionEmbedding",
     "SoftmaxAttention",
+    "StopGradient",
     "TileTokens",
     "TokenElimination",
     "TokenRange",

@@ -3,6 +3,8 @@
 from hsvit_keras.models.cct import CompactTransformer
 from hsvit_keras.models.cvt import ConvolutionalTransformer
 from hsvit_keras.models.cvt_microsoft import ConvolutionalVisionTransformer
+from hsvit_keras.models.deformable_detr import DeformableDETR
+from hsvit_keras.models.deformable_transformer import with_auxiliary_outputs
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.dhvt import DHVT
 from hsvit_keras.models.efficientformer import EfficientFormer
@@ -10,6 +12,7 @@ from hsvit_keras.models.efficientnet import EfficientNet
 from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
 from hsvit_keras.models.hvt import HVT
+from hsvit_keras.models.keras_cv_detectors import YOLOV8, RetinaNet, from_keras_cv
 from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.mobilenet_v2 import MobileNetV2
@@ -26,9 +29,11 @@ from hsvit_keras.models.vision_xformer import VisionXFormer
 __all__ = [
     "DHVT",
     "HVT",
+    "YOLOV8",
     "CompactTransformer",
     "ConvolutionalTransformer",
     "ConvolutionalVisionTransformer",
+    "DeformableDETR",
     "EfficientFormer",
     "EfficientNet",
     "FNet2D",
@@ -41,10 +46,13 @@ __all__ = [
     "PoolingTransformer",
     "PoolingXFormer",
     "ResNet",
+    "RetinaNet",
     "SwiftFormer",
     "UNet",
     "VisionTransformer",
     "VisionXFormer",
     "create_model",
+    "from_keras_cv",
     "list_models",
+    "with_auxiliary_outputs",
 ]

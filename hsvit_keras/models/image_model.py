@@ -166,9 +166,10 @@ def _normalized(image, mean, std):
 
 
 def _check_class_names(class_names, outputs):
-    if class_names is not None and len(class_names) != outputs.shape[-1]:
+    logits = outputs["logits"] if isinstance(outputs, dict) else outputs
+    if class_names is not None and len(class_names) != logits.shape[-1]:
         raise InputError(
-            f"class_names has to name each of the {outputs.shape[-1]} classes; "
+            f"class_names has to name each of the {logits.shape[-1]} classes; "
             f"received {len(class_names)} names"
         )
 

@@ -19,7 +19,7 @@ class Classification(ClassLogitsTask):
     metric = Measure("accuracy", "Accuracy")
     agreement = Measure("top1_agreement", "Same class")
 
-    def loss(self, label_smoothing=0.0, class_weights=None):
+    def loss(self, label_smoothing=0.0, class_weights=None, model=None):
         import keras
 
         if class_weights is not None:

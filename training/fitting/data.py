@@ -32,7 +32,7 @@ class Data:
 
     Attributes:
         name: str.
-        task: `hsvit_keras.tasks.Task` of the labels.
+        task: `hsvit_keras.tasks.Task` of the labels, or of the model whose task was taken.
         class_names: tuple of str.
         num_classes: int.
         train_set, validation_set, test_set: `ImageDataset`.
@@ -57,6 +57,8 @@ class Data:
         )
         self.task = task_named(self.train_set.task)
         self.class_names = self.train_set.class_names
+        if self.test_set.class_names != self.class_names:
+            raise InputError(f"{self.name} has other classes in its test part than in its training part")
         self.num_classes = len(self.class_names)
         self.class_weights = self._balanced() if values["class_weights"] == "balanced" else None
         batch_size = values["batch_size"]
@@ -112,19 +114,27 @@ class Data:
         """Inverse to each class's share of the training part, 1 where all are even, as in scikit-learn."""
         labels = self.train_set.labels
         if labels.ndim > 1:
-            raise InputError(f"config.class_weights has to be None for {self.name}, which has masks")
+            raise InputError(
+                f"config.class_weights has to be None for {self.name}, which has no classes of images"
+            )
         counts = np.bincount(labels, minlength=self.num_classes)
         return len(labels) / (self.num_classes * np.maximum(counts, 1))
 
-    def check_model(self, model):
-        """Raises `InputError` unless a model is for this data set's task and classes."""
+    def take_task_of(self, model):
+        """Takes the task that a model says, such as `dense_detection` of data sets for `detection`.
+
+        Raises:
+            InputError: the model is not for this data set's task or classes.
+        """
         said = description_of(model).task
-        if said not in (None, self.task.name):
+        task = self.task if said is None else task_named(said)
+        if task.data_task != self.task.data_task:
             raise InputError(
                 f"{model.name} is a model for {said}, and the data set {self.name} is for {self.task.name}"
             )
         shapes = [tuple(output.shape) for output in model.outputs]
-        self.task.check_outputs(shapes, self.class_names, model.name)
+        task.check_outputs(shapes, self.class_names, model.name)
+        self.task = task
 
 
 def _train_part(name, count, data_dir):

@@ -70,9 +70,9 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
         build = functools.partial(build_model, values, data.class_names, source)
         sharing = distribute(distribution, devices, values["batch_size"], build)
     model = build_model(values, data.class_names, source)
-    data.check_model(model)
+    data.take_task_of(model)
     parameters = count_parameters(model)
-    learning = fit.with_teachers(model, values)
+    learning = fit.learner(model, values, data.task)
     fit.prepare(learning, values, data, epoch=max(run.finished_epochs() - 1, 0))
     _announce(values, model, data, parameters)
     if run.summary():
@@ -81,7 +81,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     if distribution:
         sent = communication(learning, distributed_batch(data, values["batch_size"] // part[1]))
         print(f"{len(devices)} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
-    fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    fit.fit(learning, model, run, values, data, FloatCopy(model), sharing)
     hosts.disconnect()
     if not hosts.is_first:
         return None
@@ -204,7 +204,8 @@ def _short_name(data):
 
 def _result(summary, metric, path):
     """One line that says which number is of which part."""
-    best, title = summary["best"], metric.title[0].lower() + metric.title[1:]
+    best, title = summary["best"], metric.title
+    title = title if title.isupper() else title[0].lower() + title[1:]
     tested = metric.format(summary["test"][metric.name])
     if summary["validation"]["part"] == "test":
         chosen = f"best epoch chosen on the test part, as the papers do: {best['epoch']}"
