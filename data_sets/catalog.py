@@ -6,6 +6,7 @@ from data_sets import (
     cifar,
     class_folders,
     digits,
+    digits_detection,
     digits_segmentation,
     domainnet,
     emnist,
@@ -21,6 +22,7 @@ from hsvit_runtime.errors import FileError, InputError
 _LOADERS = {
     "digits": digits.load,
     "digits_segmentation": digits_segmentation.load,
+    "digits_detection": digits_detection.load,
     "fashion_mnist": fashion_mnist.load,
     **emnist.LOADERS,
     "idx": idx.load,
@@ -30,6 +32,8 @@ _LOADERS = {
     "food101": food101.load,
     "imagenet": imagenet.load,
     **domainnet.LOADERS,
+
+
     "folder": class_folders.load,
 }
 
@@ -44,7 +48,7 @@ def load_dataset(name, split, data_dir=None):
         name: one of `DATASETS`.
         split: "train" or "test".
         data_dir: the folder with the set's official files, or for "folder" with the class folders, which may
-            be a .zip or an uncompressed .tar. "digits" and "digits_segmentation" need none, "fashion_mnist"
+            be a .zip or an uncompressed .tar. Those made of digits need none, "fashion_mnist"
             is found without one where Debian's package dataset-fashion-mnist is installed.
 
     Returns:

@@ -8,8 +8,9 @@ import math
 
 from PIL import Image
 
-from data_sets.checks import check_range, check_share
+from data_sets.checks import check_between, check_range, check_share
 from data_sets.resampling import interpolation_named
+from hsvit_runtime.errors import InputError
 
 _ATTEMPTS = 10
 
@@ -151,10 +152,73 @@ class RandomResizedCrop:
 
     def pixels(self, image, box, target):
         """Pillow's image of the target's size, in which nothing beside the part shows."""
-        left, top = (math.floor(place) for place in box[:2])
-        right, bottom = (math.ceil(place) for place in box[2:])
-        inner = box[0] - left, box[1] - top, box[2] - left, box[3] - top
-        return image.crop((left, top, right, bottom)).resize(target, self._resample, box=inner)
+        return _only_part(image, box, target, self._resample)
+
+
+class RandomPartOrWhole:
+    """The whole image or a random part of it, stretched to the target, as DETR learns detection.
+
+    DETR (https://arxiv.org/abs/2005.12872, section 4) resizes the image so that its shorter side is one of
+    some, and cuts out a part whose sides are drawn evenly; its whole images are of several scales, with black
+    to the right and below where a batch has larger ones.
+
+    Args:
+        chance: float, how often it is a part.
+        shorter_sides: sequence of int, of the resized image.
+        part_sides: (least, most) of the part.
+        scales: (low, high), at most 1: sides of the whole image over those of the target, drawn evenly.
+        interpolation: "nearest", "bilinear" or "bicubic"; made smaller, images are antialiased.
+    """
+
+    is_random = True
+
+    def __init__(
+        self,
+        chance=0.5,
+        shorter_sides=(400, 500, 600),
+        part_sides=(384, 600),
+        scales=(1.0, 1.0),
+        interpolation="bilinear",
+    ):
+        check_between(0, 1, chance=chance)
+        check_range(0, 1, scales=scales)
+        check_range(0, math.inf, part_sides=part_sides)
+        if not shorter_sides or part_sides[0] > min(shorter_sides):
+            raise InputError(
+                "shorter_sides have to be at least the least of part_sides; received "
+                f"shorter_sides={shorter_sides!r}, part_sides={part_sides!r}"
+            )
+        self._chance, self._scales = chance, tuple(scales)
+        self._shorter_sides, self._part_sides = tuple(shorter_sides), tuple(part_sides)
+        self._resample = interpolation_named(interpolation)
+
+    def box(self, size, target, keeps_aspect=True, rng=None):
+        """Draws the part of an image; that of a scale below 1 reaches beyond its edges.
+
+        Args:
+            size: of the image.
+            target: unused, like `keeps_aspect`: a part is stretched to the target.
+            rng: `numpy.random.Generator`.
+        """
+        if rng.random() >= self._chance:
+            scale = rng.uniform(*self._scales)
+            return 0, 0, size[0] / scale, size[1] / scale
+        least, most = self._part_sides
+        ratio = min(size) / rng.choice(self._shorter_sides)
+        sides = [rng.uniform(least, min(side / ratio, most)) * ratio for side in size]
+        left, top = (rng.uniform(0, whole - side) for whole, side in zip(size, sides, strict=True))
+        return left, top, left + sides[0], top + sides[1]
+
+    def pixels(self, image, box, target):
+        """Pillow's image of the target's size, in which nothing beside the part shows."""
+        return _only_part(image, box, target, self._resample)
+
+
+def _only_part(image, box, target, resample):
+    left, top = (math.floor(place) for place in box[:2])
+    right, bottom = (math.ceil(place) for place in box[2:])
+    inner = box[0] - left, box[1] - top, box[2] - left, box[3] - top
+    return image.crop((left, top, right, bottom)).resize(target, resample, box=inner)
 
 
 def _fitted(size, target):

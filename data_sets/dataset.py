@@ -22,7 +22,8 @@ class ImageDataset:
         image_shape: (H, W, C) of the images; where they differ in size, the size usually trained at.
         images: uint8 array (N, H, W, C), or an `ImageFiles`.
         labels: int32 array of classes from 0 to `len(class_names) - 1`: (N,), one for each image, or masks
-            (N, H, W), one for each pixel.
+            (N, H, W), one for each pixel; or float32 array of boxes (N, boxes, 6), see
+            `hsvit_runtime.box_labels`.
         task: what the labels are for, a name of `hsvit_keras.tasks`.
 
     Raises:

@@ -49,7 +49,12 @@ class ImageFiles(Sequence):
 
 
 def resized(images, index, image_shape, crop=CENTRE, rng=None):
-    """One image at a given size, with antialiasing.
+    """One image at a given size, with antialiasing: the first of what `resized_part` gives."""
+    return resized_part(images, index, image_shape, crop, rng)[0]
+
+
+def resized_part(images, index, image_shape, crop=CENTRE, rng=None):
+    """One image at a given size, with antialiasing, and which part of it that is.
 
     An image file keeps its aspect: its shorter side is fitted and the centre cropped. An image of an
     array is stretched: all of a set have one shape, and what they show fills them.
@@ -63,7 +68,8 @@ def resized(images, index, image_shape, crop=CENTRE, rng=None):
         rng: `numpy.random.Generator` of a random crop.
 
     Returns:
-        uint8 array of shape `image_shape`.
+        (uint8 array of shape `image_shape`; the part as (left, top, right, bottom), shares of the whole
+        image, which a crop may reach beyond).
 
     Raises:
         OSError: the file cannot be read as an image.
@@ -76,7 +82,8 @@ def resized(images, index, image_shape, crop=CENTRE, rng=None):
         pixels = images[index]
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
         box = crop.box(image.size, target, keeps_aspect=False, rng=rng)
-    return _pixels(crop.pixels(image, box, target).convert(_MODES[channels]))
+    part = tuple(place / side for place, side in zip(box, 2 * image.size, strict=True))
+    return _pixels(crop.pixels(image, box, target).convert(_MODES[channels])), part
 
 
 def resized_mask(mask, size, keeps_aspect, crop=CENTRE):

@@ -9,9 +9,10 @@ import functools
 import numpy as np
 
 from data_sets.crops import CENTRE
-from data_sets.images import ImageFiles, check_image_shape, resized, resized_mask
+from data_sets.images import ImageFiles, check_image_shape, resized_mask, resized_part
 from data_sets.orders import check_views, shuffled
 from data_sets.sampling import spread_over_classes
+from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.pixels import in_range
 
@@ -23,6 +24,9 @@ _ORDER, _AUGMENTATION = 0, 1
 
 # The values of a black and a white pixel.
 PIXELS = (0, 255)
+
+# The part of an image that is all of it.
+_WHOLE = (0.0, 0.0, 1.0, 1.0)
 
 
 def batches(
@@ -49,12 +53,13 @@ def batches(
     Args:
         dataset: an `ImageDataset`.
         batch_size: images in a batch; the last batch of an epoch may be smaller.
-        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them.
+        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them,
+            boxes cut off at their edges.
         input_range: (low, high), the values that black and white pixels get.
         shuffle: whether to draw each epoch in an order of its own.
         seed: int, decides the orders and the augmentation.
         augment: function `(images, labels, rng) -> (images, labels)` of a resized batch, uint8
-            (batch, H, W, C) and int32 (batch,) or (batch, H, W), and a `numpy.random.Generator` of its own.
+            (batch, H, W, C) and the labels of a batch, and a `numpy.random.Generator` of its own.
             It may return floats from 0 to 255, and labels of any shape.
         crop: what part of an image is used, a crop of `data_sets.crops`.
         views: int, how often an image comes in a shuffled epoch, in different batches; as an epoch has as
@@ -65,7 +70,7 @@ def batches(
         num_workers: threads that make batches ahead of time; 0 makes them when they are asked for.
 
     Returns:
-        A `grain.IterDataset` of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
+        A `grain.IterDataset` of (images float32 (batch, H, W, C), labels (batch, ...), see `ImageDataset`).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -78,7 +83,7 @@ def batches(
     if start_batch > epochs * steps:
         raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
     image_shape = check_image_shape(image_shape)
-    if crop.is_random and dataset.labels.ndim > 1:
+    if crop.is_random and dataset.labels.ndim > 1 and not box_labels.are_boxes(dataset.labels):
         raise InputError(f"{dataset.name} has masks, which are not cropped at random with their images")
     if views > 1:
         check_views(len(dataset), views, batch_size)
@@ -94,7 +99,8 @@ def batches(
         epoch, step = divmod(k, steps)
         chosen = epoch_order(epoch)[step * batch_size : (step + 1) * batch_size]
         rng = np.random.default_rng((seed, _AUGMENTATION, k))
-        pixels, labels = images.get(chosen, rng), _resized_labels(dataset, chosen, image_shape, crop)
+        pixels, parts = images.get(chosen, rng)
+        labels = _resized_labels(dataset, chosen, image_shape, crop, parts)
         if augment is not None:
             pixels, labels = augment(pixels, labels, rng)
         return in_range(pixels, input_range), labels
@@ -132,15 +138,15 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0, cr
         crop: what part of an image is used, a `data_sets.crops.CentreCrop`.
 
     Returns:
-        (images float32 (count, H, W, C), labels int32 (count, ...)).
+        (images float32 (count, H, W, C), labels (count, ...), see `ImageDataset`).
 
     Raises:
         ValueError: an argument is out of its range, such as a count beyond the set's size.
     """
     image_shape = check_image_shape(image_shape)
     chosen = spread_over_classes(dataset.labels, count, seed)
-    pixels = _resize_all(dataset.images, chosen, image_shape, crop)
-    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, crop)
+    pixels, parts = _resize_all(dataset.images, chosen, image_shape, crop)
+    return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, crop, parts)
 
 
 def sample_batches(dataset, count, *, batch_size=64, **preparation):
@@ -153,7 +159,7 @@ def sample_batches(dataset, count, *, batch_size=64, **preparation):
         **preparation: `image_shape`, `input_range`, `seed` and `crop` of `sample_images`.
 
     Returns:
-        list of (images float32 (batch, H, W, C), labels int32 (batch, ...)).
+        list of (images float32 (batch, H, W, C), labels (batch, ...)).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -175,21 +181,23 @@ class _ResizedImages:
         if crop.is_random:
             return
         if self._are_as_wanted():
-            self._kept, self._is_kept = self._images, np.ones(len(dataset), bool)
+            self._kept, self._parts = self._images, np.tile(_WHOLE, (len(dataset), 1))
+            self._is_kept = np.ones(len(dataset), bool)
         elif len(dataset) * np.prod(image_shape, dtype=np.int64) <= _CACHE_BYTES:
             # Memory that is not written to yet takes no room.
             self._kept = np.empty((len(dataset), *image_shape), np.uint8)
+            self._parts = np.empty((len(dataset), 4))
             self._is_kept = np.zeros(len(dataset), bool)
 
     def get(self, chosen, rng):
-        """The images at some positions; `rng` is a random crop's."""
+        """The images at some positions and which parts of them these are; `rng` is a random crop's."""
         if self._kept is None:
             return _resize_all(self._images, chosen, self._image_shape, self._crop, rng)
         new = chosen[~self._is_kept[chosen]]
         if len(new):
-            self._kept[new] = _resize_all(self._images, new, self._image_shape, self._crop)
+            self._kept[new], self._parts[new] = _resize_all(self._images, new, self._image_shape, self._crop)
             self._is_kept[new] = True
-        return self._kept[chosen]
+        return self._kept[chosen], self._parts[chosen]
 
     def _are_as_wanted(self):
         size = self._image_shape[1::-1]
@@ -201,12 +209,16 @@ class _ResizedImages:
 
 
 def _resize_all(images, chosen, image_shape, crop, rng=None):
-    return np.stack([resized(images, index, image_shape, crop, rng) for index in chosen])
+    """Images (count, H, W, C) and their parts (count, 4)."""
+    found = [resized_part(images, index, image_shape, crop, rng) for index in chosen]
+    return tuple(map(np.stack, zip(*found, strict=True)))
 
 
-def _resized_labels(dataset, chosen, image_shape, crop):
-    """The labels at some positions, masks at the size of their images."""
+def _resized_labels(dataset, chosen, image_shape, crop, parts):
+    """The labels at some positions, as they are in those parts of their images."""
     labels, size = dataset.labels[chosen], image_shape[:2]
+    if box_labels.are_boxes(labels):
+        return np.stack([box_labels.seen_in(*pair) for pair in zip(labels, parts, strict=True)])
     if labels.ndim == 1:
         return labels
     keeps_aspect = isinstance(dataset.images, ImageFiles)

@@ -2,31 +2,47 @@
 
 import numpy as np
 
+from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
+
+
+def classes_in(labels):
+    """Which classes each element holds, up to the last one that occurs.
+
+    Args:
+        labels: int array (N,), masks (N, H, W), or boxes (N, boxes, 6).
+
+    Returns:
+        bool array (N, classes).
+    """
+    classes = box_labels.classes(labels) if box_labels.are_boxes(labels) else labels
+    flat = classes.reshape(len(classes), -1)
+    # Padding, a class of -1, falls into a last column, which is cut off.
+    present = np.zeros((len(flat), flat.max() + 2), bool)
+    present[np.arange(len(flat))[:, np.newaxis], flat] = True
+    return present[:, :-1]
 
 
 def strata(labels):
     """A number for each element, the same where the labels hold the same classes.
 
     Args:
-        labels: int array (N,), or masks (N, H, W).
+        labels: int array (N,), masks (N, H, W), or boxes (N, boxes, 6).
 
     Returns:
         int array (N,); `labels` themselves where there is one label an element.
     """
     if labels.ndim == 1:
         return labels
-    flat = labels.reshape(len(labels), -1)
-    present = np.zeros((len(labels), flat.max() + 1), bool)
-    present[np.arange(len(labels))[:, np.newaxis], flat] = True
-    return np.unique(~present, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.unique(~classes_in(labels), axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def spread_over_classes(labels, count, seed=0):
     """Chooses elements in rounds, each of which takes one random element of every class.
 
     Args:
-        labels: int array (N,), or masks (N, H, W), of which those with the same classes count as one class.
+        labels: int array (N,), or masks (N, H, W) or boxes (N, boxes, 6), of which those with the same
+            classes count as one class.
         count: how many elements, at most N.
         seed: int, decides which.
 

@@ -15,6 +15,7 @@ from command_line import commands
 from command_line.tables import table
 from data_sets.catalog import DATASETS, SPLITS, folder_of, load_dataset, load_validation
 from data_sets.class_folders import left_out
+from data_sets.sampling import classes_in
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 
@@ -69,11 +70,10 @@ def _summarize(parts):
 
 def _images_per_class(dataset):
     """How many images each class is in."""
-    classes = range(len(dataset.class_names))
-    if dataset.labels.ndim == 1:
-        return np.bincount(dataset.labels, minlength=len(classes)).tolist()
-    masks = dataset.labels.reshape(len(dataset), -1)
-    return [int((masks == one).any(axis=1).sum()) for one in classes]
+    counts = np.zeros(len(dataset.class_names), np.int64)
+    found = classes_in(dataset.labels).sum(axis=0)
+    counts[: len(found)] = found
+    return counts.tolist()
 
 
 def _print_summary(summary):

@@ -1,6 +1,7 @@
 """What models are for: `task_named("classification")`, `task_of(description, output_shapes)`."""
 
 from hsvit_keras.tasks.classification import Classification
+from hsvit_keras.tasks.detection import DenseDetection, Detection
 from hsvit_keras.tasks.labels import BinaryClassification, MultiLabelClassification
 from hsvit_keras.tasks.regression import Regression
 from hsvit_keras.tasks.segmentation import Segmentation
@@ -12,6 +13,8 @@ _ALL = (
     Task(),
     Classification(),
     Segmentation(),
+    Detection(),
+    DenseDetection(),
     BinaryClassification(),
     MultiLabelClassification(),
     Regression(),
@@ -32,6 +35,8 @@ __all__ = [
     "TASKS",
     "BinaryClassification",
     "Classification",
+    "DenseDetection",
+    "Detection",
     "Measure",
     "MultiLabelClassification",
     "Regression",

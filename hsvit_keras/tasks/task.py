@@ -29,11 +29,22 @@ class Task:
         metric: `Measure` of outputs against labels, the main one, which chooses the best epoch; None where
             there are no labels to judge by.
         agreement: `Measure` of how often two models say the same.
+        judges_whole: bool, whether `evaluate` has to see all samples of a part at once; `metrics` and
+            `test_metrics`, which add up what batches say, are empty then.
+        loss_is_on_host: bool, whether a part of the loss is computed by the host, which XLA cannot on
+            TensorFlow.
+        data_task: str, the name of the task whose data sets a model learns from.
     """
 
     name = "tensors"
     metric = None
     agreement = Measure("alike", "Outputs alike")
+    judges_whole = False
+    loss_is_on_host = False
+
+    @property
+    def data_task(self):
+        return self.name
 
     def to_json(self):
         """The `task` block of reports: dict `{name, metric, agreement}`."""
@@ -44,6 +55,10 @@ class Task:
         return {"name": self.name, "metric": metric, "agreement": agreement}
 
     # ---- learning ------------------------------------------------------------------------------------
+    def learner(self, model):
+        """The `keras.Model` to fit, over the layers of `model`, whose output the loss reads."""
+        return model
+
     def loss(self, label_smoothing=0.0):
         """The Keras loss of targets and outputs."""
         raise InputError(f"the task {self.name!r} has no loss: a model cannot be trained for it")

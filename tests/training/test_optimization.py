@@ -246,7 +246,7 @@ def test_averages_are_validated_and_saved_and_the_run_goes_on_from_the_others(tm
     data, run = Data(values), RunDirectory(tmp_path)
     model = build_model(values, data.class_names)
     fit.compile_model(model, values, data.task, num_classes=data.num_classes, steps=data.steps)
-    fit.fit(model, run, values, data)
+    fit.fit(model, model, run, values, data)
     for variable, average in zip(model.trainable_variables, averages, strict=True):
         np.testing.assert_array_equal(np.asarray(variable), average)
 

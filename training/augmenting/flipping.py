@@ -5,7 +5,9 @@ import numpy as np
 from hsvit_runtime.errors import InputError
 
 _AXES = {"horizontal": (2,), "vertical": (1,), "horizontal_and_vertical": (2, 1)}
-_KEYS = ("images", "segmentation_masks")
+_KEYS = ("images", "segmentation_masks", "box_labels")
+# The columns of a box's center, in the order of the images' axes.
+_CENTERS = {1: 2, 2: 1}
 
 
 class RandomFlip:
@@ -15,7 +17,7 @@ class RandomFlip:
         mode: "horizontal", "vertical" or "horizontal_and_vertical", as for the layer of Keras.
 
     Call arguments:
-        data: dict of `Task.augmentable`; masks are mirrored with their images.
+        data: dict of `Task.augmentable`; masks and boxes are mirrored with their images.
         rng: `numpy.random.Generator`.
 
     Returns:
@@ -31,6 +33,9 @@ class RandomFlip:
         changed = {key: np.array(data[key]) for key in _KEYS if key in data}
         for axis in self._axes:
             chosen = rng.random(len(changed["images"])) < 0.5
-            for values in changed.values():
-                values[chosen] = np.flip(values[chosen], axis)
+            for key, values in changed.items():
+                if key == "box_labels":
+                    values[chosen, :, _CENTERS[axis]] = 1 - values[chosen, :, _CENTERS[axis]]
+                else:
+                    values[chosen] = np.flip(values[chosen], axis)
         return {**data, **changed}

@@ -46,8 +46,7 @@ def compress(model, output, config, data_dir=None):
     original = load_model(model)
     steps = chain(config, description_of(original), original.input_shape[1:])
     _check_teachers(steps)
-    data = _data(steps[0], data_dir)
-    data.check_model(original)
+    data = _data(steps[0], data_dir, original)
     folder = output.with_suffix(".steps")
 
     rows = [{"step": "original", **measure(original, data, steps[0].values)}]
@@ -68,8 +67,10 @@ def compress(model, output, config, data_dir=None):
     return rows
 
 
-def _data(step, data_dir):
-    return Data(step.values, data_dir, step.values["input_range"], step.values.get("resizing"))
+def _data(step, data_dir, model):
+    data = Data(step.values, data_dir, step.values["input_range"], step.values.get("resizing"))
+    data.take_task_of(model)
+    return data
 
 
 def _run_step(step, source, original, folder, data_dir, keep_zeros):
@@ -83,16 +84,16 @@ def _run_step(step, source, original, folder, data_dir, keep_zeros):
     run.check_config(begun)
     run.check_backend()
     random.seed(values["seed"])
-    data = _data(step, data_dir)
     model = with_dtype(load_model(source), values["dtype"])
+    data = _data(step, data_dir, model)
     model, callbacks = STEPS[step.name](model, Training(data, values), **step.arguments)
     if keep_zeros and step.name != "prune":
         callbacks.append(prune(model, None))
     print(f"\n{step}: {values['epochs']} epochs", flush=True)
     if values["epochs"]:
-        learning = fit.with_teachers(model, values, original)
+        learning = fit.learner(model, values, data.task, original)
         fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
-        fit.fit(learning, run, begun, data, more_callbacks=callbacks)
+        fit.fit(learning, model, run, begun, data, more_callbacks=callbacks)
     model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)
     with quietly(), replacing(folder / "model.keras") as temporary:

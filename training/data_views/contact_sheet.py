@@ -6,6 +6,8 @@ import numpy as np
 
 from command_line import plots
 from data_sets.sampling import spread_over_classes, strata
+from hsvit_keras.tasks import drawn_boxes
+from hsvit_runtime import box_labels
 
 _COLUMNS = 10
 _MAX_IMAGES = 100
@@ -14,7 +16,7 @@ _MAX_IMAGES = 100
 def draw(dataset, path):
     """Writes a contact sheet: up to 100 images, spread over the classes and sorted by them.
 
-    A mask is drawn over its image, and the classes in it are named.
+    A mask is drawn over its image, and the classes in it are named; boxes are drawn with their names.
 
     Args:
         dataset: an `ImageDataset`.
@@ -34,6 +36,9 @@ def draw(dataset, path):
         for axes, index in zip(grid, chosen, strict=False):
             element = dataset[index]
             axes.imshow(element["image"], cmap="gray", vmin=0, vmax=255)
+            if box_labels.are_boxes(element["label"]):
+                drawn_boxes.draw_labels(axes, element["label"], element["image"].shape, dataset.class_names)
+                continue
             if element["label"].ndim:
                 covered = np.ma.masked_equal(element["label"], 0)
                 axes.imshow(covered, cmap="tab20", vmin=0, vmax=len(dataset.class_names), alpha=0.5)

@@ -12,7 +12,7 @@ import warnings
 import keras
 import numpy as np
 
-from data_sets.crops import RandomResizedCrop
+from data_sets.crops import RandomPartOrWhole, RandomResizedCrop
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
@@ -21,11 +21,12 @@ from training.augmenting.mixing import MixUpOrCutMix
 from training.augmenting.policies import RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
 
+_CROPS = (RandomResizedCrop, RandomPartOrWhole)
 # These come before layers of Keras of the same name.
 _OPERATIONS = {
     operation.__name__: operation
     for operation in (
-        RandomResizedCrop,
+        *_CROPS,
         RandomFlip,
         RandAugment,
         RandAugmentIncreasing,
@@ -35,6 +36,13 @@ _OPERATIONS = {
     )
 }
 _AVERAGE_LABELS = {"MixUp", "MixUpOrCutMix"}
+# What may be done to images with boxes: it moves these with them, or leaves all where it is.
+_KEEP_BOXES = {
+    *("RandomResizedCrop", "RandomPartOrWhole", "RandomFlip", "RandomErasing"),
+    *("AutoContrast", "RandomBrightness", "RandomColorDegeneration", "RandomColorJitter", "RandomContrast"),
+    *("RandomGaussianBlur", "RandomGrayscale", "RandomHue", "RandomInvert", "RandomPosterization"),
+    *("RandomSaturation", "RandomSharpness", "Solarization"),
+}
 
 
 class Augmentation:
@@ -44,18 +52,18 @@ class Augmentation:
         table: sequence of (name of an operation, dict of its arguments), applied in this order to pixels of
             0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("RandAugment", {"magnitude": 9})]`. The
             operations are the classes of `training.augmenting`, and Keras' layers that change images;
-            `RandomResizedCrop`, which is made as images are read, can only come first. An empty table only
-            turns labels into targets.
+            `RandomResizedCrop` and `RandomPartOrWhole`, which are made as images are read, can only come
+            first. An empty table only turns labels into targets.
         task: `hsvit_keras.tasks.Task` that the labels are for.
         num_classes: int.
 
     Attributes:
-        crop: a `data_sets.crops.RandomResizedCrop`, what `data_sets.batches` takes as `crop`; None if there
+        crop: a random crop of `data_sets.crops`, what `data_sets.batches` takes as `crop`; None if there
             is none in the table.
 
     Call arguments:
         images: array `(batch, height, width, channels)`, from 0 to 255.
-        labels: int array `(batch, ...)`.
+        labels: array `(batch, ...)` of a data set's labels.
         rng: `numpy.random.Generator` that decides everything.
 
     Returns:
@@ -98,6 +106,11 @@ class Augmentation:
         for name in self._names:
             if name in _AVERAGE_LABELS and "segmentation_masks" in data:
                 raise InputError(f"augmentation: {name} averages labels, which masks of classes do not allow")
+            if "box_labels" in data and name not in _KEEP_BOXES:
+                raise InputError(
+                    f"augmentation: {name} would leave boxes where they were; of images with boxes there are "
+                    f"{', '.join(sorted(_KEEP_BOXES))}"
+                )
 
 
 def read_table(table):
@@ -113,9 +126,10 @@ def read_table(table):
         ValueError: an entry is wrong.
     """
     made = [_made(*_name_and_arguments(entry)) for entry in table]
-    crop = made.pop(0) if made and isinstance(made[0], RandomResizedCrop) else None
-    if any(isinstance(operation, RandomResizedCrop) for operation in made):
-        raise InputError("augmentation: RandomResizedCrop is made as images are read and has to come first")
+    crop = made.pop(0) if made and isinstance(made[0], _CROPS) else None
+    if late := next((operation for operation in made if isinstance(operation, _CROPS)), None):
+        name = type(late).__name__
+        raise InputError(f"augmentation: {name} is made as images are read and has to come first")
     return crop, made
 
 

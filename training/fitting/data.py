@@ -29,7 +29,7 @@ class Data:
 
     Attributes:
         name: str.
-        task: `hsvit_keras.tasks.Task` of the labels.
+        task: `hsvit_keras.tasks.Task` of the labels, or of the model whose task was taken.
         class_names: tuple of str.
         num_classes: int.
         train_set, validation_set, test_set: `ImageDataset`.
@@ -100,15 +100,21 @@ class Data:
         preparation = {key: self._evaluation[key] for key in ("image_shape", "input_range", "crop")}
         return sample_batches(self.train_set, count, **preparation)
 
-    def check_model(self, model):
-        """Raises `InputError` unless a model is for this data set's task and classes."""
+    def take_task_of(self, model):
+        """Takes the task that a model says, such as `dense_detection` of data sets for `detection`.
+
+        Raises:
+            InputError: the model is not for this data set's task or classes.
+        """
         said = description_of(model).task
-        if said not in (None, self.task.name):
+        task = self.task if said is None else task_named(said)
+        if task.data_task != self.task.data_task:
             raise InputError(
                 f"{model.name} is a model for {said}, and the data set {self.name} is for {self.task.name}"
             )
         shapes = [tuple(output.shape) for output in model.outputs]
-        self.task.check_outputs(shapes, self.class_names, model.name)
+        task.check_outputs(shapes, self.class_names, model.name)
+        self.task = task
 
 
 def _train_part(name, count, data_dir):

@@ -3,6 +3,7 @@
 import keras
 
 from training.fitting.fit import jit
+from training.fitting.judging import judge
 
 
 def evaluate_on_test(model, data, values, callbacks=()):
@@ -17,13 +18,17 @@ def evaluate_on_test(model, data, values, callbacks=()):
     Returns:
         dict of `samples`, `loss` and a float for each of the test metrics of the data's task.
     """
-    judged = keras.Model(model.inputs, model.outputs)  # so that the model itself is not compiled
+    judged = data.task.learner(model)
+    if judged is model:
+        judged = keras.Model(model.inputs, model.outputs)  # so that the model itself is not compiled
     judged.compile(
         loss=data.task.loss(),
         metrics=data.task.test_metrics(data.num_classes),
-        jit_compile=jit(values["jit"]),
+        jit_compile=jit(values["jit"], data.task),
     )
     found = judged.evaluate(
         data.test(), steps=data.test_steps, verbose=0, return_dict=True, callbacks=list(callbacks)
     )
+    if data.task.judges_whole:
+        found |= judge(model, data.test(), data.test_steps, data.task)
     return {"samples": len(data.test_set), **{name: float(value) for name, value in found.items()}}

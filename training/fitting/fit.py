@@ -11,6 +11,7 @@ from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
 from training.fitting import callbacks, optimization
 from training.fitting.distillation import Distiller
+from training.fitting.judging import JudgeWhole
 from training.fitting.onnx_teacher import OnnxTeacher
 from training.run_files.machine import on_cpu
 
@@ -37,6 +38,11 @@ def with_teachers(model, values, original=None):
     return Distiller(model, teachers, **settings) if teachers else model
 
 
+def learner(model, values, task, original=None):
+    """The model to fit, see `with_teachers`, as the loss of a task reads it: `Task.learner`."""
+    return task.learner(with_teachers(model, values, original))
+
+
 def compile_model(model, values, task, *, num_classes, steps):
     """Sets the optimizer of a config, and the loss and the metrics of a task.
 
@@ -51,20 +57,27 @@ def compile_model(model, values, task, *, num_classes, steps):
         optimization.build_optimizer(model, values, steps),
         loss=task.loss(values["label_smoothing"]),
         metrics=task.metrics(num_classes),
-        jit_compile=jit(values["jit"]),
+        jit_compile=jit(values["jit"], task),
     )
 
 
-def jit(wanted):
-    """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower."""
-    return wanted if wanted is not None else not (keras.backend.backend() == "tensorflow" and on_cpu())
+def jit(wanted, task):
+    """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower.
+
+    On TensorFlow it cannot compile the loss of some tasks.
+    """
+    on_tensorflow = keras.backend.backend() == "tensorflow"
+    if on_tensorflow and task.loss_is_on_host:
+        return False
+    return wanted if wanted is not None else not (on_tensorflow and on_cpu())
 
 
-def fit(model, run, values, data, best_model=None, more_callbacks=()):
+def fit(model, judged, run, values, data, best_model=None, more_callbacks=()):
     """Fits a model from the last epoch in the run's folder on. It ends with averaged weights where asked.
 
     Args:
-        model: compiled `keras.Model` or `Distiller` whose optimizer is built.
+        model: compiled `keras.Model` or `Distiller` whose optimizer is built, see `learner`.
+        judged: `keras.Model` over the same layers whose outputs the task judges.
         run: `RunDirectory`.
         values: plain config.
         data: `training.fitting.data.Data`.
@@ -76,6 +89,8 @@ def fit(model, run, values, data, best_model=None, more_callbacks=()):
         OSError: an image cannot be read, or the folder cannot be written.
     """
     saved = model.learner if isinstance(model, Distiller) else model
+    if data.task.judges_whole:
+        more_callbacks = [*more_callbacks, JudgeWhole(judged, data)]
     run.start(values, saved, data.task.metric)
     done, epochs = len(run.rows), values["epochs"]
     if done:

@@ -52,14 +52,14 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
         build = functools.partial(build_model, values, data.class_names)
         sharing = distribute(distribution, devices, values["batch_size"], build)
     model = build_model(values, data.class_names)
-    data.check_model(model)
-    learning = fit.with_teachers(model, values)
+    data.take_task_of(model)
+    learning = fit.learner(model, values, data.task)
     fit.compile_model(learning, values, data.task, num_classes=data.num_classes, steps=data.steps)
     _announce(values, model, data)
     sent = communication(learning, next(iter(data.validation()))) if distribution else None
     if distribution:
         print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
-    fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    fit.fit(learning, model, run, values, data, FloatCopy(model), sharing)
     best = load_model(run.path / "best.keras")
     test = evaluate_on_test(best, data, values, sharing)
     summary = _summary(values, run, data, model, test)
@@ -133,7 +133,8 @@ def _short_name(data):
 
 def _result(summary, metric, path):
     """One line that says which number is of which part."""
-    best, title = summary["best"], metric.title[0].lower() + metric.title[1:]
+    best, title = summary["best"], metric.title
+    title = title if title.isupper() else title[0].lower() + title[1:]
     tested = metric.format(summary["test"][metric.name])
     if summary["validation"]["part"] == "test":
         chosen = f"best epoch chosen on the test part, as the papers do: {best['epoch']}"

@@ -24,6 +24,8 @@ def draw(rows, metric, path, validation="validation"):
         for axes, (name, title) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
             lines = (("train", name, "-"), (validation, f"val_{name}", "--"))
             for (label, key, dashes), colour in zip(lines, plots.SERIES, strict=False):
+                if key not in rows[0]:  # of metrics that are not measured in training
+                    continue
                 marker = "." if len(rows) < 3 else ""
                 axes.plot(
                     epochs, [row[key] for row in rows], dashes, color=colour, marker=marker, label=label

@@ -157,6 +157,8 @@ class RunDirectory:
         for name in row:
             if name.startswith("val_"):  # both in one chart
                 measured = name.removeprefix("val_")
-                points |= {f"{measured}/train": row[measured], f"{measured}/validation": row[name]}
+                points[f"{measured}/validation"] = row[name]
+                if measured in row:
+                    points[f"{measured}/train"] = row[measured]
         points |= {name: row[name] for name in ("learning_rate", "images_per_second")}
         self._events.add(row["epoch"], points)

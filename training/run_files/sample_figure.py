@@ -25,7 +25,8 @@ def draw(model, data, image_shape, path):
     count = min(_SAMPLES, len(data.test_set))
     resizing = description_of(model).resizing
     images, labels = sample_images(data.test_set, count, image_shape=image_shape, crop=crop_of(resizing))
-    outputs = {"outputs": np.asarray(model.predict_on_batch(images), "float32")}
+    outputs = model.predict_on_batch(images)
+    outputs = outputs if isinstance(outputs, dict) else {"outputs": np.asarray(outputs, "float32")}
     with plots.style():
         figure = data.task.draw(images.astype("uint8"), labels, outputs, data.class_names)
         if figure is not None:
