@@ -5,6 +5,7 @@ from hsvit_keras.tasks.labels import BinaryClassification, MultiLabelClassificat
 from hsvit_keras.tasks.regression import Regression
 from hsvit_keras.tasks.segmentation import Segmentation
 from hsvit_keras.tasks.task import Task
+from hsvit_keras.tasks.video_classification import VideoClassification
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
@@ -12,6 +13,7 @@ _ALL = (
     Task(),
     Classification(),
     Segmentation(),
+    VideoClassification(),
     BinaryClassification(),
     MultiLabelClassification(),
     Regression(),
@@ -37,6 +39,7 @@ __all__ = [
     "Regression",
     "Segmentation",
     "Task",
+    "VideoClassification",
     "task_named",
     "task_of",
 ]

@@ -54,7 +54,8 @@ class Augmentation:
             is none in the table.
 
     Call arguments:
-        images: array `(batch, height, width, channels)`, from 0 to 255.
+        images: array `(batch, height, width, channels)`, or of clips `(batch, frames, height, width,
+            channels)`, all frames of which are changed alike, from 0 to 255.
         labels: int array `(batch, ...)`.
         rng: `numpy.random.Generator` that decides everything.
 
@@ -75,13 +76,14 @@ class Augmentation:
         self._check(data)
         for transform in self._transforms:
             data = transform(data, rng)
-        return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
+        changed = self._task.images(data, images.shape)
+        return np.asarray(changed, np.float32), np.asarray(self._task.targets(data))
 
     def try_out(self, image_shape, labels):
         """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.
 
         Args:
-            image_shape: (height, width, channels) of the images.
+            image_shape: (height, width, channels) of the images, or (frames, ...) of clips.
             labels: some of the data set's.
 
         Raises:
