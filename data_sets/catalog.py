@@ -7,12 +7,14 @@ from data_sets import (
     class_folders,
     digits,
     digits_segmentation,
+    digits_video,
     domainnet,
     emnist,
     fashion_mnist,
     food101,
     idx,
     imagenet,
+    kinetics,
     tiny_imagenet,
 )
 from data_sets.folders import folder_in_archive
@@ -21,6 +23,7 @@ from hsvit_runtime.errors import FileError, InputError
 _LOADERS = {
     "digits": digits.load,
     "digits_segmentation": digits_segmentation.load,
+    "digits_video": digits_video.load,
     "fashion_mnist": fashion_mnist.load,
     **emnist.LOADERS,
     "idx": idx.load,
@@ -29,6 +32,7 @@ _LOADERS = {
     "tiny_imagenet": tiny_imagenet.load,
     "food101": food101.load,
     "imagenet": imagenet.load,
+    "kinetics": kinetics.load,
     **domainnet.LOADERS,
     "folder": class_folders.load,
 }
@@ -44,8 +48,8 @@ def load_dataset(name, split, data_dir=None):
         name: one of `DATASETS`.
         split: "train" or "test".
         data_dir: the folder with the set's official files, or for "folder" with the class folders, which may
-            be a .zip or an uncompressed .tar. "digits" and "digits_segmentation" need none, "fashion_mnist"
-            is found without one where Debian's package dataset-fashion-mnist is installed.
+            be a .zip or an uncompressed .tar. "digits" and "digits_..." need none, "fashion_mnist" is found
+            without one where Debian's package dataset-fashion-mnist is installed.
 
     Returns:
         An `ImageDataset`.

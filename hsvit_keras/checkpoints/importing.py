@@ -66,8 +66,8 @@ def from_torch(architecture, config, state_dict, *, input_shape=None, interpolat
             `.index.json` of several. Only tensors are read from a file; a pickle that wants anything else is
             refused.
         input_shape: (height, width, channels) in pixels, of TimeSformer (frames, height, width, channels),
-            where `config` does not tell; or another one than it tells, for which positions of DeiT, ViT of timm and PiT and EfficientFormer's biases of attention
-            are interpolated.
+            where `config` does not tell; or another one than it tells, for which positions of DeiT, ViT of
+            timm and PiT and EfficientFormer's biases of attention are interpolated.
         interpolation: str, `"bicubic"` or `"bilinear"`, both as PyTorch's `interpolate` without `antialias`.
 
     Returns:

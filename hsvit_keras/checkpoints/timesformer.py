@@ -30,8 +30,7 @@ def build(architecture, config, input_shape):
             f"received attention_type={config['attention_type']!r}"
         )
     return TimeSformer(
-        input_shape=input_shape
-        or (config["num_frames"], *deit.sides(config), config.get("in_chans", 3)),
+        input_shape=input_shape or (config["num_frames"], *deit.sides(config), config.get("in_chans", 3)),
         num_classes=config["num_classes"],
         attention=kind,
         patch_size=config["patch_size"],

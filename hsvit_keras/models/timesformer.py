@@ -5,10 +5,13 @@ attention first to those of its place in all frames, then to those of its frame.
 forms are those of An Investigation on Hardware-Aware Vision Transformer Scaling, Appendix C.
 
 Frames stand below each other in one high image, so that no tensor behind the input has more than four axes.
-Tokens are `(batch, patches, frames, dim)`: a frame is a group for attention over patches, and a patch a group
-for attention over frames.
+Tokens are `(batch, patches, frames, dim)`: a frame is a group for attention over patches, and a patch a
+group for attention over frames.
 
-Differs from the authors' program: the class token holds its position, which is a weight of its own there.
+Differs from the authors' program: the class token includes its position, which is a weight of its own there.
+Time embeddings, and the projection behind attention over frames, start with zeros only in models made from
+image models, see `TimeSformer.from_image_model`: small models that are trained from scratch learned the order
+of frames much later with zeros.
 """
 
 import keras
@@ -25,6 +28,7 @@ from hsvit_runtime.errors import InputError
 ATTENTION = ("divided", "joint")
 # The scaling paper's Table 9, and DeiT-Base, the size of TimeSformer's own models.
 BACKBONES = ("deit_tiny", "deit_small", "deit_base", "deit_scaled_tiny", "deit_scaled_small")
+_TIME_STDDEV = 0.5  # of a fresh model, as large as what tokens have of their patches
 # What an image model of the same patches has, too.
 _SHARED_ARGUMENTS = (
     "patch_size", "hidden_dim", "depth", "num_heads", "mlp_dim", "qkv_bias", "layer_norm_epsilon", "mean",
@@ -109,8 +113,8 @@ class TimeSformer(ImageModel):
             patches = maps.shape[1] // frames * maps.shape[2]
             tokens = layers.Reshape((frames, patches, hidden_dim), name="frames")(maps)
             tokens = layers.Permute((2, 1, 3), name="frames_behind_patches")(tokens)
-            tokens = PositionEmbedding(shared_axes=(2,), name="position_embedding")(tokens)
-            tokens = PositionEmbedding(shared_axes=(1,), name="time_embedding")(tokens)
+            tokens = PositionEmbedding((2,), name="position_embedding")(tokens)
+            tokens = PositionEmbedding((1,), _TIME_STDDEV, name="time_embedding")(tokens)
             tokens = ClassToken(name="class_token")(_flat(tokens, "tokens"))
             norm = blocks.layer_norm(layer_norm_epsilon)
             mixer = blocks.attention(
@@ -140,9 +144,8 @@ class TimeSformer(ImageModel):
     def from_image_model(cls, image_model, *, frames=8, num_classes=None, attention="divided", **arguments):
         """A model of clips that starts from a trained model of images, as the authors' program does.
 
-        Attention over frames starts as a copy of attention over patches, and what follows it gives zeros, as
-        do the embeddings of time: at first the frames of a clip do not know of each other in divided
-        attention but by the class token.
+        Attention over frames starts as a copy of attention over patches; the projection behind it and the
+        time embeddings start with zeros. So at first a clip of equal frames has the logits of the image.
 
         Args:
             image_model: `VisionTransformer` without distillation token, such as `from_torch("deit", ...)`.
@@ -184,9 +187,7 @@ def _attend_divided(tokens, frames, norm, mixer, name, rate):
     over_frames = layers.Permute((2, 1, 3), name=f"{name}_patches_behind_frames")(patches)
     over_frames = mixer(norm(f"{name}_temporal_norm")(over_frames), f"{name}_temporal_attention")
     over_frames = blocks.dropped(over_frames, rate, f"{name}_temporal", apart=(2,))
-    over_frames = layers.Dense(
-        tokens.shape[-1], kernel_initializer="zeros", name=f"{name}_temporal_output"
-    )(over_frames)
+    over_frames = layers.Dense(tokens.shape[-1], name=f"{name}_temporal_output")(over_frames)
     over_frames = layers.Permute((2, 1, 3), name=f"{name}_frames_behind_patches")(over_frames)
     patches = layers.Add(name=f"{name}_temporal_add")([patches, over_frames])
 
@@ -221,13 +222,13 @@ def _copy_weights(image_model, model):
     ours.pop("position_embedding").set_weights([position[1:, None]])
     (class_token,) = image_model.get_layer("class_token").get_weights()
     ours.pop("class_token").set_weights([class_token + position[:1]])
-    time = ours.pop("time_embedding")
-    time.set_weights([0 * weight for weight in time.get_weights()])
     for name, layer in ours.items():
-        source = name.replace("_temporal_", "_")
-        if not layer.weights or name.endswith("_temporal_output"):  # which starts with zeros
+        if not layer.weights:
             continue
-        weights = image_model.get_layer(source).get_weights()
+        if name == "time_embedding" or name.endswith("_temporal_output"):
+            layer.set_weights([0 * weight for weight in layer.get_weights()])
+            continue
+        weights = image_model.get_layer(name.replace("_temporal_", "_")).get_weights()
         if [weight.shape for weight in weights] == [weight.shape for weight in layer.weights]:
             layer.set_weights(weights)  # all but a head of other classes
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from hsvit_keras.tasks.classification import Classification
 from hsvit_keras.tasks.task import only
+from hsvit_runtime.pixels import side_by_side
 
 
 class VideoClassification(Classification):
@@ -41,9 +42,3 @@ class VideoClassification(Classification):
             axes.set_title(f"{class_names[found]}{right}", fontsize=8)
             axes.set_axis_off()
         return figure
-
-
-def side_by_side(clip):
-    """The frames of a clip as one picture `(height, frames * width, channels)`, with a light line between."""
-    lines = np.pad(clip[:, :, :-1], [(0, 0), (0, 0), (0, 1), (0, 0)], constant_values=160)
-    return np.concatenate(lines, axis=1)

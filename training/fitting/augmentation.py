@@ -12,7 +12,7 @@ import warnings
 import keras
 import numpy as np
 
-from data_sets.crops import RandomResizedCrop
+from data_sets.crops import RandomResizedCrop, RandomShorterSide
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
@@ -21,11 +21,12 @@ from training.augmenting.mixing import MixUpOrCutMix
 from training.augmenting.policies import RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
 
+_CROPS = (RandomResizedCrop, RandomShorterSide)
 # These come before layers of Keras of the same name.
 _OPERATIONS = {
     operation.__name__: operation
     for operation in (
-        RandomResizedCrop,
+        *_CROPS,
         RandomFlip,
         RandAugment,
         RandAugmentIncreasing,
@@ -44,14 +45,14 @@ class Augmentation:
         table: sequence of (name of an operation, dict of its arguments), applied in this order to pixels of
             0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("RandAugment", {"magnitude": 9})]`. The
             operations are the classes of `training.augmenting`, and Keras' layers that change images;
-            `RandomResizedCrop`, which is made as images are read, can only come first. An empty table only
+            random crops, which are made as images are read, can only come first. An empty table only
             turns labels into targets.
         task: `hsvit_keras.tasks.Task` that the labels are for.
         num_classes: int.
 
     Attributes:
-        crop: a `data_sets.crops.RandomResizedCrop`, what `data_sets.batches` takes as `crop`; None if there
-            is none in the table.
+        crop: a random crop of `data_sets.crops`, what `data_sets.batches` takes as `crop`; None if there is
+            none in the table.
 
     Call arguments:
         images: array `(batch, height, width, channels)`, or of clips `(batch, frames, height, width,
@@ -115,9 +116,11 @@ def read_table(table):
         ValueError: an entry is wrong.
     """
     made = [_made(*_name_and_arguments(entry)) for entry in table]
-    crop = made.pop(0) if made and isinstance(made[0], RandomResizedCrop) else None
-    if any(isinstance(operation, RandomResizedCrop) for operation in made):
-        raise InputError("augmentation: RandomResizedCrop is made as images are read and has to come first")
+    crop = made.pop(0) if made and isinstance(made[0], _CROPS) else None
+    for operation in made:
+        if isinstance(operation, _CROPS):
+            name = type(operation).__name__
+            raise InputError(f"augmentation: {name} is made as images are read and has to come first")
     return crop, made
 
 

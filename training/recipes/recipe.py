@@ -69,9 +69,11 @@ _TRAINING = {
     "dtype": _choice(*DTYPES),
     "jit": _or_none(_FLAG),
     "image_shape": (
-        "(height, width, channels), three integers of at least 1",
+        "(height, width, channels), three integers of at least 1, of clips with their frames in front",
         lambda value: (
-            isinstance(value, list) and len(value) == 3 and all(_is_integer(number, 1) for number in value)
+            isinstance(value, list)
+            and len(value) in (3, 4)
+            and all(_is_integer(number, 1) for number in value)
         ),
     ),
 }
