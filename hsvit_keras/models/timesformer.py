@@ -276,5 +276,5 @@ register_model(
     TimeSformer,
     input_shape=(8, 24, 24, 1),
     num_classes=6,
-    arguments={"patch_size": 6, "hidden_dim": 48, "depth": 3, "num_heads": 4, "mlp_dim": 96},
+    arguments={"attention": "divided", "patch_size": 6, "hidden_dim": 48, "depth": 3, "num_heads": 4, "mlp_dim": 96},
 )
