@@ -38,7 +38,7 @@ def test_paths_and_numbers(separator, folder, tmp_path):
     train, test = load_dataset("kinetics", "train", root), load_dataset("kinetics", "test", root)
     assert train.labels.tolist() == [0, 1] and test.labels.tolist() == [1]
     assert train.task == "video_classification" and train.image_shape == (8, 224, 224, 3)
-    assert [path.rpartition("/")[2] for path in train.images.paths][0] == "a b_000001_000011.mp4"
+    assert train.images.paths[0].endswith("/a b_000001_000011.mp4")
     ((images, labels),) = batches(train, batch_size=2, image_shape=(3, 16, 24, 3))
     assert images.shape == (2, 3, 16, 24, 3) and labels.tolist() == [0, 1]
     assert train[0]["image"].shape == (8, 32, 48, 3)
@@ -63,7 +63,7 @@ def test_official_list(folder, tmp_path):
     assert train.class_names == ("archery", "bowling", "zumba")
     assert train.labels.tolist() == [0, 1] and len(train.images) == 2
     (root / "train.csv").write_text("\n".join([rows[0], rows[3]]))
-    with pytest.raises(OSError, match="none of the 1 videos of .*train.csv is in "):
+    with pytest.raises(OSError, match=r"none of the 1 videos of .*train\.csv is in "):
         load_dataset("kinetics", "train", root)
     (root / "train.csv").write_text("\n".join([rows[0], "archery,a b,one,11,train"]))
     with pytest.raises(ValueError, match="line 2: expected label, youtube_id, time_start, time_end"):
@@ -86,7 +86,7 @@ def test_wrong_lists(content, message, folder, tmp_path):
 
 
 def test_without_a_list(tmp_path):
-    with pytest.raises(OSError, match="A list of videos was not found in .*: expected train.csv"):
+    with pytest.raises(OSError, match=r"A list of videos was not found in .*: expected train\.csv"):
         load_dataset("kinetics", "train", tmp_path)
     with pytest.raises(OSError, match="because no data_dir was given"):
         load_dataset("kinetics", "train")
