@@ -40,6 +40,11 @@ def data_set_of(description, named=None, option="--data"):
     return description.data_set if named is None else named
 
 
+def are_pixels(shape):
+    """Whether a shape is that of images (batch, height, width, channels) or of clips (batch, frames, ...)."""
+    return len(shape) in (4, 5)
+
+
 def input_range_of(description, given=None, option="--input_range"):
     """The values that a black and a white pixel have in a model's input.
 

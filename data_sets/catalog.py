@@ -9,12 +9,14 @@ from data_sets import (
     digits,
     digits_detection,
     digits_segmentation,
+    digits_video,
     domainnet,
     emnist,
     fashion_mnist,
     food101,
     idx,
     imagenet,
+    kinetics,
     tiny_imagenet,
     voc,
 )
@@ -25,6 +27,7 @@ _LOADERS = {
     "digits": digits.load,
     "digits_segmentation": digits_segmentation.load,
     "digits_detection": digits_detection.load,
+    "digits_video": digits_video.load,
     "fashion_mnist": fashion_mnist.load,
     **emnist.LOADERS,
     "idx": idx.load,
@@ -33,6 +36,7 @@ _LOADERS = {
     "tiny_imagenet": tiny_imagenet.load,
     "food101": food101.load,
     "imagenet": imagenet.load,
+    "kinetics": kinetics.load,
     **domainnet.LOADERS,
     "coco": coco.load,
     "voc": voc.load,
@@ -50,8 +54,8 @@ def load_dataset(name, split, data_dir=None):
         name: one of `DATASETS`.
         split: "train" or "test".
         data_dir: the folder with the set's official files, or for "folder" with the class folders, which may
-            be a .zip or an uncompressed .tar. Those made of digits need none, "fashion_mnist"
-            is found without one where Debian's package dataset-fashion-mnist is installed.
+            be a .zip or an uncompressed .tar. "digits" and "digits_..." need none, "fashion_mnist" is found
+            without one where Debian's package dataset-fashion-mnist is installed.
 
     Returns:
         An `ImageDataset`.

@@ -152,7 +152,7 @@ class RandomResizedCrop:
 
     def pixels(self, image, box, target):
         """Pillow's image of the target's size, in which nothing beside the part shows."""
-        return _only_part(image, box, target, self._resample)
+        return _cut_out(image, box, target, self._resample)
 
 
 class RandomPartOrWhole:
@@ -211,10 +211,48 @@ class RandomPartOrWhole:
 
     def pixels(self, image, box, target):
         """Pillow's image of the target's size, in which nothing beside the part shows."""
-        return _only_part(image, box, target, self._resample)
+        return _cut_out(image, box, target, self._resample)
 
 
-def _only_part(image, box, target, resample):
+class RandomShorterSide:
+    """A part at a random place of an image whose shorter side was resized to a random length.
+
+    So are frames of videos cut out by the programs of SlowFast and TimeSformer.
+
+    Args:
+        sides: (low, high), the length of the shorter side in pixels of the target, drawn evenly.
+        interpolation: "nearest", "bilinear" or "bicubic"; made smaller, images are antialiased.
+    """
+
+    is_random = True
+
+    def __init__(self, sides=(256, 320), interpolation="bilinear"):
+        check_range(0, math.inf, sides=sides)
+        self._sides = tuple(sides)
+        self._resample = interpolation_named(interpolation)
+
+    def box(self, size, target, keeps_aspect=True, rng=None):
+        """Draws a part of the target's aspect; the whole where the drawn length is less than the target's.
+
+        Args:
+            size: of the image.
+            target: size of the pixels to make.
+            keeps_aspect: unused.
+            rng: `numpy.random.Generator`.
+        """
+        scale = min(size) / rng.uniform(*self._sides)
+        scale = min(scale, *(whole / side for whole, side in zip(size, target, strict=True)))
+        part = [scale * side for side in target]
+        left, top = (rng.uniform(0, whole - side) for whole, side in zip(size, part, strict=True))
+        return left, top, left + part[0], top + part[1]
+
+    def pixels(self, image, box, target):
+        """Pillow's image of the target's size, in which nothing beside the part shows."""
+        return _cut_out(image, box, target, self._resample)
+
+
+def _cut_out(image, box, target, resample):
+    """A part of an image at the target's size, in which nothing beside the part shows."""
     left, top = (math.floor(place) for place in box[:2])
     right, bottom = (math.ceil(place) for place in box[2:])
     inner = box[0] - left, box[1] - top, box[2] - left, box[3] - top

@@ -13,14 +13,15 @@ class ImageDataset:
     """Labelled images with random access, usable as the source of a Grain dataset.
 
     `dataset[i]` is `{"image": uint8 (H, W, C), "label": int32}`. Images of an array are given as views of it;
-    images in files are decoded when they are asked for.
+    images in files are decoded when they are asked for. An image may be a clip, uint8 (frames, H, W, C).
 
     Args:
         name: the data set's name, one of `data_sets.DATASETS`.
         split: "train", "validation" or "test".
         class_names: the name of each class.
-        image_shape: (H, W, C) of the images; where they differ in size, the size usually trained at.
-        images: uint8 array (N, H, W, C), or an `ImageFiles`.
+        image_shape: (H, W, C) of the images, (frames, H, W, C) of clips; where they differ in size, the size
+            usually trained at.
+        images: uint8 array (N, H, W, C) or (N, frames, H, W, C), an `ImageFiles` or a `VideoFiles`.
         labels: int32 array of classes from 0 to `len(class_names) - 1`: (N,), one for each image, or masks
             (N, H, W), one for each pixel; or float32 array of boxes (N, boxes, 6), see
             `hsvit_runtime.box_labels`.
@@ -33,7 +34,7 @@ class ImageDataset:
     name: str
     split: str
     class_names: tuple[str, ...]
-    image_shape: tuple[int, int, int]
+    image_shape: tuple[int, ...]
     images: Sequence = dataclasses.field(repr=False)
     labels: np.ndarray = dataclasses.field(repr=False)
     task: str = "classification"
@@ -51,6 +52,11 @@ class ImageDataset:
 
     def __getitem__(self, index):
         return {"image": self.images[index], "label": self.labels[index]}
+
+    @property
+    def has_clips(self):
+        """Whether the images are clips."""
+        return len(self.image_shape) == 4
 
     def subset(self, positions, split):
         """The elements at some positions, as a part of its own.

@@ -13,7 +13,7 @@ from data_sets.crops import CENTRE
 from data_sets.pixel_formats import FORMATS, channels_of, plain
 from hsvit_runtime.errors import FileError, InputError
 
-_MODES = {1: "L", 3: "RGB"}
+MODES = {1: "L", 3: "RGB"}  # Pillow's, by channels
 
 # Orientations of EXIF from this one on exchange width and height.
 _TURNED = 5
@@ -90,7 +90,7 @@ def resized_part(images, index, image_shape, crop=CENTRE, rng=None):
         image = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
         box = crop.box(image.size, target, keeps_aspect=False, rng=rng)
     part = tuple(place / side for place, side in zip(box, 2 * image.size, strict=True))
-    return _pixels(crop.pixels(image, box, target).convert(_MODES[channels])), part
+    return _pixels(crop.pixels(image, box, target).convert(MODES[channels])), part
 
 
 def resized_mask(mask, size, keeps_aspect, crop=CENTRE):
@@ -110,17 +110,23 @@ def resized_mask(mask, size, keeps_aspect, crop=CENTRE):
     return np.asarray(crop.pixels(image, box, target, Image.Resampling.NEAREST))
 
 
-def check_image_shape(image_shape):
+def check_image_shape(image_shape, of_clips=False):
     """Returns `image_shape` as a tuple of ints.
 
+    Args:
+        image_shape: sequence of numbers.
+        of_clips: bool, whether it is that of clips.
+
     Raises:
-        ValueError: it is not (height, width, 1 or 3) with positive sizes.
+        ValueError: it is not (height, width, 1 or 3) with positive sizes, of clips with their number of
+            frames in front.
     """
     shape = tuple(int(size) for size in image_shape)
-    if len(shape) != 3 or min(shape) < 1:
-        raise InputError(f"image_shape={shape} must be (height, width, channels), all positive")
-    if shape[2] not in _MODES:
-        raise InputError(f"image_shape={shape}: images have 1 channel (grey) or 3 (RGB), not {shape[2]}")
+    axes = ("frames",) * of_clips + ("height", "width", "channels")
+    if len(shape) != len(axes) or min(shape) < 1:
+        raise InputError(f"image_shape={shape} must be ({', '.join(axes)}), all positive")
+    if shape[-1] not in MODES:
+        raise InputError(f"image_shape={shape}: images have 1 channel (grey) or 3 (RGB), not {shape[-1]}")
     return shape
 
 

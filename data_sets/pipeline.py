@@ -9,6 +9,7 @@ import functools
 
 import numpy as np
 
+from data_sets.clips import resized_clip
 from data_sets.crops import CENTRE
 from data_sets.images import ImageFiles, check_image_shape, resized_mask, resized_part
 from data_sets.orders import check_views, shuffled
@@ -58,8 +59,8 @@ def batches(
     Args:
         dataset: an `ImageDataset`.
         batch_size: images in a batch; the last batch of an epoch may be smaller.
-        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB). Masks are resized with them,
-            boxes cut off at their edges.
+        image_shape: (H, W, C) of the images, C being 1 (grey) or 3 (RGB), or (frames, H, W, C) of clips.
+            Masks are resized with them, boxes cut off at their edges.
         input_range: (low, high), the values that black and white pixels get.
         shuffle: whether to draw each epoch in an order of its own.
         seed: int, decides the orders and the augmentation.
@@ -89,7 +90,7 @@ def batches(
     _check_at_least(0, seed=seed, start_batch=start_batch, num_workers=num_workers)
     if start_batch > epochs * steps:
         raise InputError(f"start_batch={start_batch} is beyond the {epochs} epochs of {steps} batches")
-    image_shape = check_image_shape(image_shape)
+    image_shape = check_image_shape(image_shape, dataset.has_clips)
     if crop.is_random and dataset.labels.ndim > 1 and not box_labels.are_boxes(dataset.labels):
         raise InputError(f"{dataset.name} has masks, which are not cropped at random with their images")
     if views > 1:
@@ -169,18 +170,18 @@ def sample_images(dataset, count, *, image_shape, input_range=PIXELS, seed=0, cr
     Args:
         dataset: an `ImageDataset`.
         count: how many images.
-        image_shape: (H, W, C) of the images.
+        image_shape: (H, W, C) of the images, (frames, H, W, C) of clips.
         input_range: (low, high), the values that black and white pixels get.
         seed: int, decides which images.
         crop: what part of an image is used, a `data_sets.crops.CentreCrop`.
 
     Returns:
-        (images float32 (count, H, W, C), labels (count, ...), see `ImageDataset`).
+        (images float32 (count, ...), labels (count, ...), see `ImageDataset`).
 
     Raises:
         ValueError: an argument is out of its range, such as a count beyond the set's size.
     """
-    image_shape = check_image_shape(image_shape)
+    image_shape = check_image_shape(image_shape, dataset.has_clips)
     chosen = spread_over_classes(dataset.labels, count, seed)
     pixels, parts = _resize_all(dataset.images, chosen, image_shape, crop)
     return in_range(pixels, input_range), _resized_labels(dataset, chosen, image_shape, crop, parts)
@@ -237,7 +238,7 @@ class _ResizedImages:
         return self._kept[chosen], self._parts[chosen]
 
     def _are_as_wanted(self):
-        size = self._image_shape[1::-1]
+        size = self._image_shape[-2:-4:-1]
         return (
             isinstance(self._images, np.ndarray)
             and self._images.shape[1:] == self._image_shape
@@ -246,17 +247,22 @@ class _ResizedImages:
 
 
 def _resize_all(images, chosen, image_shape, crop, seeds=None):
-    """Images (count, H, W, C) and their parts (count, 4)."""
+    """Images (count, ...) and their parts (count, 4)."""
     rngs = map(np.random.default_rng, seeds) if crop.is_random else [None] * len(chosen)
-    found = [
-        resized_part(images, index, image_shape, crop, rng) for index, rng in zip(chosen, rngs, strict=True)
-    ]
+    found = [_resized(images, index, image_shape, crop, rng) for index, rng in zip(chosen, rngs, strict=True)]
     return tuple(map(np.stack, zip(*found, strict=True)))
+
+
+def _resized(images, index, image_shape, crop, rng):
+    """(an image or a clip at its size, the part of the picture that it is)."""
+    if len(image_shape) == 4:
+        return resized_clip(images, index, image_shape, crop, rng), _FULL_IMAGE
+    return resized_part(images, index, image_shape, crop, rng)
 
 
 def _resized_labels(dataset, chosen, image_shape, crop, parts):
     """The labels at some positions, as they are in those parts of their images."""
-    labels, size = dataset.labels[chosen], image_shape[:2]
+    labels, size = dataset.labels[chosen], image_shape[-3:-1]
     if box_labels.are_boxes(labels):
         return np.stack([box_labels.seen_in(*pair) for pair in zip(labels, parts, strict=True)])
     if labels.ndim == 1:

@@ -1,4 +1,4 @@
-"""Maps pixel values to the input range of a model."""
+"""Pixels as a model takes them, and as they are drawn."""
 
 import numpy as np
 
@@ -18,3 +18,9 @@ def in_range(pixels, input_range):
         return np.array(pixels, "float32")
     step = np.float32((high - low) / 255)
     return np.float32(low) + np.asarray(pixels, "float32") * step
+
+
+def side_by_side(clip):
+    """The frames of a clip as one picture `(height, frames * width, channels)`, with a light line between."""
+    lines = np.pad(clip[:, :, :-1], [(0, 0), (0, 0), (0, 1), (0, 0)], constant_values=160)
+    return np.concatenate(lines, axis=1)

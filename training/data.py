@@ -79,11 +79,13 @@ def _images_per_class(dataset):
 
 
 def _print_summary(summary):
-    height, width, channels = summary["image_shape"]
+    *frames, height, width, channels = summary["image_shape"]
     names = summary["class_names"]
     colour = "RGB" if channels == 3 else "grey"
+    length = f"{frames[0]} frames of " if frames else ""
+    task = summary["task"].replace("_", " ")
     print(
-        f"{summary['name']}: {summary['task']}, {height}x{width} pixels, {colour}, {len(names)} classes; "
+        f"{summary['name']}: {task}, {length}{height}x{width} pixels, {colour}, {len(names)} classes; "
         "images that hold each class:"
     )
     counts = zip(names, *summary["images_per_class"].values(), strict=True)

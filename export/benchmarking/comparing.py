@@ -170,10 +170,10 @@ def _range_of(name, model, given):
 
 
 def _image_shape(models, dataset):
-    """(height, width, channels) of the first model of one size; of the data set where all take any size."""
+    """The shape of an image for the first model of one size; of the data set's where all take any size."""
     shapes = [model.inputs[0].shape[1:] for model in models]
     sized = [shape for shape in shapes if None not in shape]
-    return sized[0] if sized else (*dataset.image_shape[:2], shapes[0][-1])
+    return sized[0] if sized else (*dataset.image_shape[:-1], shapes[0][-1])
 
 
 def _inputs(model, pixels, limits):
@@ -225,7 +225,7 @@ def _unique_names(paths):
 
 def _check_alike(names, models):
     for name, model in zip(names, models, strict=True):
-        _check_takes_one_image(name, model)
+        _check_takes_one_sample(name, model)
         for what, tensors, expected in (
             ("takes", model.inputs, models[0].inputs),
             ("gives", model.outputs, models[0].outputs),
@@ -244,11 +244,12 @@ def _may_be_one(shape, other):
     )
 
 
-def _check_takes_one_image(name, model):
+def _check_takes_one_sample(name, model):
     shapes = [tensor.shape for tensor in model.inputs]
-    if len(shapes) != 1 or len(shapes[0]) != 4 or shapes[0][3] is None:
+    if len(shapes) != 1 or not model_data.are_pixels(shapes[0]) or shapes[0][-1] is None:
         raise InputError(
-            f"{name} has to take images (1, height, width, channels); it takes {_listed(shapes)}"
+            f"{name} has to take images (1, height, width, channels) or clips (1, frames, height, width, "
+            f"channels); it takes {_listed(shapes)}"
         )
     if shapes[0][0] not in (None, 1):
         raise InputError(

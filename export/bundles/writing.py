@@ -33,7 +33,7 @@ from hsvit_keras.compression.graph import functional
 from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
-from hsvit_keras.tasks import task_of
+from hsvit_keras.tasks import Classification, task_of
 from hsvit_runtime import files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from hsvit_runtime.pixels import in_range
@@ -212,7 +212,8 @@ class _Images:
     """The images that models are run on: first those of the bundle, then more for the metrics.
 
     Attributes:
-        pixels: float32 array (N, height, width, channels) of 0 to 255.
+        pixels: float32 array (N, height, width, channels), or of clips (N, frames, height, width, channels),
+            of 0 to 255.
         count: int, how many of them go into the bundle.
         labels: array (N, ...), None where the model has other classes than the data set.
         class_names: tuple of str, empty where nobody says.
@@ -260,14 +261,17 @@ class _Images:
             raise InputError(f"{path}: {error}") from error
 
     def save(self, folder):
-        """Writes the bundle's images as PNG; returns what `bundle.json` says of them."""
+        """Writes the bundle's images as PNG; returns what `bundle.json` says of them.
+
+        The frames of a clip stand below each other in one high image, which has the clip's bytes in order.
+        """
         from PIL import Image
 
         (folder / "images").mkdir()
-        has_classes = self.task.name == "classification" and self.labels is not None
+        has_classes = isinstance(self.task, Classification) and self.labels is not None
         entries = []
         for number, image in enumerate(self.pixels[: self.count]):
-            pixels = np.rint(image).astype("uint8")
+            pixels = np.rint(image).astype("uint8").reshape(-1, *image.shape[-2:])
             file = f"images/{number:03}.png"
             Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(folder / file)
             entries.append({"file": file, "label": int(self.labels[number]) if has_classes else None})

@@ -167,8 +167,8 @@ _TITLE = """# Models
 All that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights. Written by
 `python -m export.catalog`; the `.json` file of the same name has all digits, and intervals of the latencies.
 
-- Input: height x width x channels. Parameters: trainable ones. MACs: multiply-adds of the `float32` artifact
-  for one image.
+- Input: height x width x channels, of clips with frames in front. Parameters: trainable ones. MACs:
+  multiply-adds of the `float32` artifact for one image or clip.
 - Size: of the artifacts of the presets `float32` and `dynamic`, in MB (1,000,000 bytes).
 - Partitions: pieces that XNNPACK runs, `float32` and `dynamic`; in one piece is best.
 - Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads},

@@ -151,7 +151,7 @@ def samples_for(model, count):
     """`Samples` of the data set of a model, or of --data.
 
     Args:
-        model: `keras.Model` with one image input.
+        model: `keras.Model` with one input, images or clips.
         count: int.
     """
     from hsvit_keras.artifacts import Samples
@@ -195,10 +195,11 @@ def _inputs(dataset, model, count):
 
 
 def check_takes_images(model):
-    """Raises `InputError` unless a model has one input, images of one size."""
+    """Raises `InputError` unless a model has one input, images or clips of one size."""
     shapes = [tuple(tensor.shape) for tensor in model.inputs]
-    if len(shapes) != 1 or len(shapes[0]) != 4 or None in shapes[0][1:]:
+    if len(shapes) != 1 or not model_data.are_pixels(shapes[0]) or None in shapes[0][1:]:
         raise InputError(
-            f"{model.name!r} has to take images (batch, height, width, channels) of one size, and its inputs "
-            f"are {shapes}: export.tflite and export.onnx take arrays by --inputs"
+            f"{model.name!r} has to take images (batch, height, width, channels) of one size, or clips with "
+            f"frames in front of the height, and its inputs are {shapes}: export.tflite and export.onnx take "
+            "arrays by --inputs"
         )

@@ -26,7 +26,7 @@ from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
-from hsvit_keras.tasks import task_of
+from hsvit_keras.tasks import Classification, task_of
 from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.onnx_model import OnnxModel
@@ -416,8 +416,8 @@ def _prepare(model, request, preset):
     task.check_outputs(shapes, description.class_names, repr(model.name))
     probabilities = request.probabilities
     if probabilities is None:
-        probabilities = task.name == "classification"
-    if probabilities and task.name != "classification":
+        probabilities = isinstance(task, Classification)
+    if probabilities and not isinstance(task, Classification):
         raise InputError(f"only a classifier gives probabilities; {model.name!r} is for {task.name}")
     description = dataclasses.replace(
         description,

@@ -24,7 +24,7 @@ def build(architecture, config, input_shape):
     """
     dim = config["embed_dim"]
     return VisionTransformer(
-        input_shape=input_shape or (*_sides(config), config.get("in_chans", 3)),
+        input_shape=input_shape or (*sides(config), config.get("in_chans", 3)),
         num_classes=config["num_classes"],
         patch_size=config["patch_size"],
         hidden_dim=dim,
@@ -39,10 +39,11 @@ def build(architecture, config, input_shape):
 
 def grid(config):
     """(height, width) of the map of patches that the checkpoint's positions are for."""
-    return tuple(side // config["patch_size"] for side in _sides(config))
+    return tuple(side // config["patch_size"] for side in sides(config))
 
 
-def _sides(config):
+def sides(config):
+    """(height, width) of the images of a config, whose `img_size` is a side or both."""
     size = config["img_size"]
     return (size, size) if isinstance(size, int) else tuple(size)
 

@@ -23,6 +23,7 @@ from hsvit_keras.checkpoints import (
     pooling_xformer,
     resnet,
     swiftformer,
+    timesformer,
     vision_xformer,
 )
 from hsvit_keras.checkpoints.indexed_files import read_weights
@@ -50,6 +51,7 @@ _MODULES = (
     pooling_xformer,
     resnet,
     swiftformer,
+    timesformer,
     vision_xformer,
 )
 _FAMILIES = {name: family for family in _MODULES for name in family.ARCHITECTURES}
@@ -67,9 +69,9 @@ def from_torch(architecture, config, state_dict, *, input_shape=None, interpolat
         state_dict: dict of str to array, or path to a `.pt`, `.pth`, `.safetensors` or `.npz` file, or to the
             `.index.json` of several. Only tensors are read from a file; a pickle that wants anything else is
             refused.
-        input_shape: (height, width, channels) in pixels, where `config` does not tell; or another one than it
-            tells, for which positions of DeiT, ViT of timm and PiT and EfficientFormer's biases of attention
-            are interpolated.
+        input_shape: (height, width, channels) in pixels, of TimeSformer (frames, height, width, channels),
+            where `config` does not tell; or another one than it tells, for which positions of DeiT, ViT of
+            timm and PiT and EfficientFormer's biases of attention are interpolated.
         interpolation: str, `"bicubic"` or `"bilinear"`, both as PyTorch's `interpolate` without `antialias`.
 
     Returns:

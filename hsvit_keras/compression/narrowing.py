@@ -100,7 +100,8 @@ def _can_compute_first_tokens(layer, count):
     For attention: on the first `count` queries.
     """
     if isinstance(layer, JoinTokens):
-        return layer.input[0].shape[1] >= count
+        front = layer.input[0].shape
+        return front[1] >= count and front[2:] == layer.output.shape[2:]
     if isinstance(layer, layers.EinsumDense):
         inputs, kernel, outputs = einsum.letters(layer)
         return inputs[1] == outputs[1] and inputs[1] not in kernel + (layer.bias_axes or "")

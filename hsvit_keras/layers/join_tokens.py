@@ -14,26 +14,32 @@ class JoinTokens(keras.layers.Layer):
     scale on class tokens and features.
 
     Call arguments:
-        front: Tensor of shape `(batch, tokens, dim)`.
-        back: Tensor of shape `(batch, more_tokens, dim)`.
+        front: Tensor of shape `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`.
+        back: Tensor of shape `(batch, more_tokens, dim)` or `(batch, more_tokens, groups, dim)`. One group
+            in front or back stands for each group of the other.
 
     Returns:
-        Tensor of shape `(batch, tokens + more_tokens, dim)`.
+        Tensor of shape `(batch, tokens + more_tokens, dim)` or `(batch, tokens + more_tokens, groups, dim)`.
 
     Raises:
-        ValueError: the tokens of `front` and `back` have different dims.
+        ValueError: `front` and `back` have different dims, or numbers of groups that do not fit.
     """
 
     def build(self, front_shape, back_shape):
-        if front_shape[2:] != back_shape[2:]:
+        *groups, dim = front_shape[2:]
+        *others, other_dim = back_shape[2:]
+        if dim != other_dim or len(groups) != len(others) or len({*groups, *others} - {1}) > 1:
             raise InputError(
-                f"tokens that are joined need the same dim; received shapes {front_shape} and {back_shape}"
+                "tokens that are joined need the same dim and groups; "
+                f"received shapes {front_shape} and {back_shape}"
             )
         self.built = True
 
     def call(self, front, back):
-        before, behind = front.shape[1], back.shape[1]
-        return ops.pad(front, ((0, 0), (0, behind), (0, 0))) + ops.pad(back, ((0, 0), (before, 0), (0, 0)))
+        rest = [(0, 0)] * (len(front.shape) - 2)
+        behind, before = (0, back.shape[1]), (front.shape[1], 0)
+        return ops.pad(front, [(0, 0), behind, *rest]) + ops.pad(back, [(0, 0), before, *rest])
 
     def compute_output_shape(self, front_shape, back_shape):
-        return (front_shape[0], front_shape[1] + back_shape[1], *front_shape[2:])
+        rest = map(max, front_shape[2:], back_shape[2:])
+        return (front_shape[0], front_shape[1] + back_shape[1], *rest)

@@ -23,6 +23,7 @@ from hsvit_keras.models.pooling_xformer import PoolingXFormer
 from hsvit_keras.models.registry import create_model, list_models
 from hsvit_keras.models.resnet import ResNet
 from hsvit_keras.models.swiftformer import SwiftFormer
+from hsvit_keras.models.timesformer import TimeSformer
 from hsvit_keras.models.unet import UNet
 from hsvit_keras.models.vision_xformer import VisionXFormer
 
@@ -48,6 +49,7 @@ __all__ = [
     "ResNet",
     "RetinaNet",
     "SwiftFormer",
+    "TimeSformer",
     "UNet",
     "VisionTransformer",
     "VisionXFormer",

@@ -171,17 +171,19 @@ def residual(tokens, norm, branch, name, drop_rate=0.0):
     return layers.Add(name=f"{name}_add")([tokens, dropped(branch(norm(tokens)), drop_rate, name)])
 
 
-def dropped(branch, rate, name):
+def dropped(branch, rate, name, apart=()):
     """Stochastic depth: in training a branch is left out of an image at random, in others it counts more.
 
     Args:
         branch: KerasTensor `(batch, ...)`.
         rate: float in [0, 1), the chance to be left out; 0 for no layer.
         name: str, what the name of the layer starts with.
+        apart: axes beside that of the batch, along which each part is left out by itself.
     """
     if not rate:
         return branch
-    whole = (None, *(1 for _ in branch.shape[1:]))
+    whole = tuple(size if axis in apart else 1 for axis, size in enumerate(branch.shape))
+    whole = (None, *whole[1:])
     return layers.Dropout(rate, noise_shape=whole, name=f"{name}_drop")(branch)
 
 
@@ -193,10 +195,10 @@ def drop_rates(rate, depth):
 def transformer_block(tokens, norm, mixer, mlp_dim, dropout_rate, name, activation="gelu", drop_rate=0.0):
     """Attention and feed-forward, each normalized in front and added to its input, unless it is dropped."""
     tokens = attend(tokens, norm, mixer, name, drop_rate)
-    return feed(tokens, norm, mlp_dim, dropout_rate, name, activation, drop_rate)
+    return feed_forward_residual(tokens, norm, mlp_dim, dropout_rate, name, drop_rate, activation)
 
 
-def feed(tokens, norm, mlp_dim, dropout_rate, name, activation="gelu", drop_rate=0.0):
+def feed_forward_residual(tokens, norm, mlp_dim, dropout_rate, name, drop_rate=0.0, activation="gelu"):
     """The second half of a block: `tokens + feed_forward(norm(tokens))`."""
     branch = functools.partial(
         feed_forward, mlp_dim=mlp_dim, dropout_rate=dropout_rate, name=f"{name}_mlp", activation=activation

@@ -159,7 +159,9 @@ class VisionTransformer(ImageModel):
                     scored = _ScoredMixer(num_heads, project, output)
                     tokens = blocks.attend(tokens, norm, scored, name, drop_rate)
                     tokens = _eliminate(tokens, scored.scores, kept, class_tokens, name)
-                tokens = blocks.feed(tokens, norm, mlp_dim, dropout_rate, name, drop_rate=drop_rate)
+                tokens = blocks.feed_forward_residual(
+                    tokens, norm, mlp_dim, dropout_rate, name, drop_rate=drop_rate
+                )
             last = (
                 blocks.map_of_tokens(tokens, class_tokens, maps.shape[1:3], "last") if keeps_all else tokens
             )

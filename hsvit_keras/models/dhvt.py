@@ -164,7 +164,7 @@ class DHVT(ImageModel):
                 if split_class_token:
                     tokens = _feed(tokens, norm, grid, mlp_dim, mixing, rate, name)
                 else:
-                    tokens = blocks.feed(tokens, norm, mlp_dim, 0.0, name, drop_rate=rate)
+                    tokens = blocks.feed_forward_residual(tokens, norm, mlp_dim, 0.0, name, drop_rate=rate)
             return {
                 **{f"stage{i}": stage for i, stage in enumerate(stages)},
                 "map": blocks.map_of_tokens(tokens, 1, grid, "last"),

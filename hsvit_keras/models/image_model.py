@@ -44,6 +44,7 @@ class ImageModel(keras.Model):
     """
 
     task = "classification"  # what the head is for, a name of `hsvit_keras.tasks`
+    input_name = "image"
 
     def __init__(
         self,
@@ -67,7 +68,8 @@ class ImageModel(keras.Model):
         common = {"head": head, **description}
         arguments = {**arguments, **{name: as_plain(value) for name, value in common.items()}}
         with _layers_of(arguments["dtype"]):
-            image = keras.Input(arguments["input_shape"], dtype="float32", name="image")
+            inputs = keras.Input(arguments["input_shape"], dtype="float32", name=self.input_name)
+            image = self.as_image(inputs)
             takes_pixels = mean is not None or std is not None
             outputs = build_features(_normalized(image, mean, std) if takes_pixels else image)
             if head is not None:
@@ -82,12 +84,17 @@ class ImageModel(keras.Model):
                     input_range=(0, 255) if takes_pixels else None,
                     resizing=resizing,
                 )
-        super().__init__(inputs=image, outputs=outputs, name=arguments["name"], **kwargs)
+        super().__init__(inputs=inputs, outputs=outputs, name=arguments["name"], **kwargs)
         self._arguments = arguments
         self._policies = {layer.name: layer.dtype_policy for layer in self.layers}
         for name, value in arguments.items():
             if not hasattr(ImageModel, name):
                 setattr(self, name, value)
+
+    @staticmethod
+    def as_image(inputs):
+        """The image `(batch, height, width, channels)` that the graph computes with, of the model's input."""
+        return inputs
 
     def get_config(self):
         config = {**self._arguments, "dtype": self._arguments["dtype"].name, "trainable": self.trainable}

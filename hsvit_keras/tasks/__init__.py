@@ -6,6 +6,7 @@ from hsvit_keras.tasks.labels import BinaryClassification, MultiLabelClassificat
 from hsvit_keras.tasks.regression import Regression
 from hsvit_keras.tasks.segmentation import Segmentation
 from hsvit_keras.tasks.task import Task
+from hsvit_keras.tasks.video_classification import VideoClassification
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 
@@ -15,6 +16,7 @@ _ALL = (
     Segmentation(),
     Detection(),
     DenseDetection(),
+    VideoClassification(),
     BinaryClassification(),
     MultiLabelClassification(),
     Regression(),
@@ -42,6 +44,7 @@ __all__ = [
     "Regression",
     "Segmentation",
     "Task",
+    "VideoClassification",
     "task_named",
     "task_of",
 ]

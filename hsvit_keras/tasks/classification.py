@@ -53,7 +53,7 @@ class Classification(ClassLogitsTask):
     def check_outputs(self, shapes, class_names, name):
         if len(shapes) != 1 or len(shapes[0]) != 2:
             raise InputError(
-                f"{name} has to classify images, with one output (batch, classes); its outputs are {shapes}"
+                f"{name} has to classify, with one output (batch, classes); its outputs are {shapes}"
             )
         if class_names is not None and len(class_names) != shapes[0][-1]:
             raise InputError(f"{name} has {shapes[0][-1]} outputs and {len(class_names)} class names")

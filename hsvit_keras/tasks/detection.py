@@ -28,9 +28,11 @@ class Detection(Task):
 
         return learner(model)
 
-    def loss(self, label_smoothing=0.0, model=None):
+    def loss(self, label_smoothing=0.0, class_weights=None, model=None):
         from hsvit_keras.tasks.set_loss import SetLoss
 
+        if class_weights is not None:
+            raise InputError("the classes of boxes are not weighted: class_weights has to be None")
         if label_smoothing:
             raise InputError(
                 f"classes of boxes are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
@@ -98,8 +100,8 @@ class DenseDetection(Detection):
     data_task = Detection.name
     suppresses = True
 
-    def loss(self, label_smoothing=0.0, model=None):
+    def loss(self, label_smoothing=0.0, class_weights=None, model=None):
         from hsvit_keras.tasks.dense_losses import dense_loss_of
 
         found = None if model is None else dense_loss_of(model)
-        return super().loss(label_smoothing) if found is None else found
+        return super().loss(label_smoothing, class_weights) if found is None else found

@@ -81,11 +81,15 @@ class Task:
         """What augmentation changes together: a dict as Keras' image layers take it.
 
         Args:
-            images: array (batch, height, width, channels).
+            images: array (batch, height, width, channels), or of another task's elements.
             labels: array of a data set's labels (batch, ...).
             num_classes: int.
         """
         raise InputError(f"the task {self.name!r} cannot be trained")
+
+    def images(self, augmented, shape):
+        """The images of a shape, from the dict of `augmentable` after augmentation."""
+        return augmented["images"]
 
     def targets(self, augmented):
         """The targets of the loss, from the dict of `augmentable` after augmentation."""
@@ -154,7 +158,7 @@ class Task:
         """A figure of some images with what a model says of them; None where there is nothing to draw.
 
         Args:
-            images: uint8 array (count, height, width, channels).
+            images: uint8 array (count, height, width, channels), or of another task's elements.
             labels: array of a data set's labels (count, ...).
             outputs: dict from name to array (count, ...).
             class_names: sequence of str.

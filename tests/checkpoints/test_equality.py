@@ -43,6 +43,16 @@ def of_pixels(tokens):
     return tokens.transpose(0, 2, 1, 3).reshape(batch * pixels, patches, dim)
 
 
+def in_one_batch(tokens):
+    """`(batch, frames, patches, dim)`; the authors' frames are beside the batch."""
+    return tokens.reshape(-1, *tokens.shape[2:])
+
+
+def groups_in_one_batch(tokens):
+    """Tokens `(batch, tokens, groups, dim)`; the authors' groups are beside the batch."""
+    return in_one_batch(tokens.swapaxes(1, 2))
+
+
 class Normalized(NamedTuple):
     """Normalizes all tokens in NumPy, where our model normalizes only those that it reads."""
 
@@ -68,6 +78,22 @@ FAMILIES = {
     },
     "deit|vit_base": {
         "patch_embed": ("patch_tokens", same),
+        "blocks.0.attn": ("block0_attention_output", same),
+        "blocks.0": ("block0_mlp_add", same),
+        "blocks.1": ("block1_mlp_add", same),
+        "norm": ("block1_mlp_add", Normalized("norm", 1e-6)),
+    },
+    "timesformer_divided": {
+        "patch_embed": ("frames", in_one_batch),
+        "blocks.0.temporal_attn": ("block0_temporal_attention_output", groups_in_one_batch),
+        "blocks.0.temporal_fc": ("block0_temporal_output", lambda tokens: as_tokens(tokens.swapaxes(1, 2))),
+        "blocks.0.attn": ("block0_attention_output", groups_in_one_batch),
+        "blocks.0": ("block0_mlp_add", same),
+        "blocks.1": ("block1_mlp_add", same),
+        "norm": ("block1_mlp_add", Normalized("norm", 1e-6)),
+    },
+    "timesformer_joint": {
+        "patch_embed": ("frames", in_one_batch),
         "blocks.0.attn": ("block0_attention_output", same),
         "blocks.0": ("block0_mlp_add", same),
         "blocks.1": ("block1_mlp_add", same),
@@ -222,16 +248,16 @@ def imported(name):
     """The fixture of this name, the authors' weights, and our model."""
     fixture = reference.load(name)
     weights = reference.weights(fixture)
-    _, channels, height, width = fixture["input_shape"]
+    _, channels, *sizes = fixture["input_shape"]
     model = hsvit_keras.from_torch(
-        architecture(name), fixture["config"], weights, input_shape=(height, width, channels)
+        architecture(name), fixture["config"], weights, input_shape=(*sizes, channels)
     )
     return fixture, weights, model
 
 
 @pytest.mark.once
 def test_all_fixtures_are_found():
-    assert len(FIXTURES) == 58
+    assert len(FIXTURES) == 60
 
 
 SLOW = [pytest.mark.slow, pytest.mark.slow_on_jax]  # run by test-slow on both backends
@@ -280,9 +306,13 @@ def check(model, fixture, weights, modules, atol=3e-6):
 @pytest.mark.once
 @pytest.mark.parametrize("name", FIXTURES)
 def test_parameter_count(name):
-    """Less the positions that two of the classes with rotary positions have and never use."""
+    """Less the positions that two of the classes with rotary positions have and never use.
+
+    The class token of TimeSformer includes its position.
+    """
     fixture, _, model = imported(name)
     positions = {"pos_embedding"} & set(fixture.get("unused_params", ()))
+    positions |= {"cls_token"} if name.startswith("timesformer") else set()
     unused = sum(int(np.prod(s)) for key, s in fixture["params"] if key in positions)
     ours = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert ours == fixture["num_params"] - unused

@@ -66,6 +66,7 @@ SIZES = {
     "PoolingXFormer": {"hidden_dim": 16, "num_heads": 2, "head_dim": 4, "depths": (1, 1), "mlp_dim": 32},
     "ResNet": {"stem_filters": 8, "filters": (8, 8, 16), "depths": (1, 2, 1), "strides": (1, 2, 2)},
     "SwiftFormer": {"filters": (8, 8), "depths": (2, 1), "mlp_ratio": 2, "layer_scale": 0.5},
+    "TimeSformer": {**TOKENS, "patch_size": 8, "input_shape": (3, 16, 24, 3)},
     "UNet": {},
     "VisionTransformer": {**TOKENS, "patch_size": 4, "layer_norm_epsilon": 1e-6},
     "VisionXFormer": {**XFORMER, "mlp_dim": 32},

@@ -131,6 +131,7 @@ FEATURES = {
         "stage1": ("stage1_block0_mlp_add", (2, 2, 16)),
         "pooled": ("mean_map", (16,)),
     },
+    "timesformer_divided_deit_scaled_small": {"tokens": ("block1_mlp_add", (6, 3, 16)), **POOLED},
     "unet_tiny": {
         "stage0": ("stage0_conv1_relu", (16, 16, 8)),
         "stage1": ("stage1_conv1_relu", (8, 8, 8)),

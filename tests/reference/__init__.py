@@ -34,10 +34,10 @@ def weights(fixture):
 
 
 def images(fixture):
-    """The input of a fixture, `(2, height, width, channels)`."""
+    """The input of a fixture, `(2, height, width, channels)`, of clips `(2, frames, ...)`."""
     shape = fixture["input_shape"]
     wave = np.sin(0.05 * np.arange(int(np.prod(shape)))).reshape(shape)
-    return wave.astype("float32").transpose(0, 2, 3, 1)
+    return np.moveaxis(wave.astype("float32"), 1, -1)
 
 
 def inputs(fixture):

@@ -259,8 +259,8 @@ def test_tasks_have_names():
 @pytest.mark.parametrize(
     ("task", "shapes", "names", "message"),
     [
-        (Classification(), [(None, 8, 8, 2)], None, "has to classify images, with one output"),
-        (Classification(), [(None, 2), (None, 2)], None, "has to classify images, with one output"),
+        (Classification(), [(None, 8, 8, 2)], None, "has to classify, with one output"),
+        (Classification(), [(None, 2), (None, 2)], None, "has to classify, with one output"),
         (Classification(), [(None, 3)], ("a", "b"), "m.keras has 3 outputs and 2 class names"),
         (BinaryClassification(), [(None, 2)], None, r"has to decide by one output \(batch, 1\)"),
         (MultiLabelClassification(), [(None, 8, 8, 2)], None, "has to give one output"),

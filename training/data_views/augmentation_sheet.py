@@ -7,9 +7,11 @@ from data_sets import batches
 from data_sets.crops import CentreCrop
 from data_sets.sampling import spread_over_classes
 from hsvit_keras.tasks import task_named
+from hsvit_runtime.pixels import side_by_side
 from training.fitting.augmentation import Augmentation
 
 _IMAGES = 10
+_CLIPS = 2
 
 
 def draw(dataset, values, path):
@@ -24,17 +26,19 @@ def draw(dataset, values, path):
         ValueError: the augmentation is wrong.
         OSError: the file cannot be written, or an image cannot be read.
     """
+    count, width = (_CLIPS, 6) if dataset.has_clips else (_IMAGES, 1.1)
     dataset = dataset.subset(
-        spread_over_classes(dataset.labels, min(len(dataset), _IMAGES), values["seed"]), dataset.split
+        spread_over_classes(dataset.labels, min(len(dataset), count), values["seed"]), dataset.split
     )
     table = values["augmentation"]
     rows = [("as they are", ()), *((entry[0], [entry]) for entry in table), ("all", table)]
     with plots.style():
-        figure = plots.new_figure((1.1 * len(dataset) + 1.4, 1.1 * len(rows)))
+        figure = plots.new_figure((width * len(dataset) + 1.4, 1.1 * len(rows)))
         grid = figure.subplots(len(rows), len(dataset), squeeze=False)
         for line, (title, part) in zip(grid, rows, strict=True):
             for axes, pixels in zip(line, _augmented(dataset, values, part), strict=True):
-                axes.imshow(pixels, cmap="gray", vmin=0, vmax=255)
+                picture = side_by_side(pixels) if dataset.has_clips else pixels
+                axes.imshow(picture, cmap="gray", vmin=0, vmax=255)
                 axes.grid(False)
                 axes.set(xticks=[], yticks=[])
             line[0].set_ylabel(title, rotation=0, ha="right", va="center", fontsize=8)

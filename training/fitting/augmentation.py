@@ -12,7 +12,7 @@ import warnings
 import keras
 import numpy as np
 
-from data_sets.crops import RandomPartOrWhole, RandomResizedCrop
+from data_sets.crops import RandomPartOrWhole, RandomResizedCrop, RandomShorterSide
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.augmenting.erasing import RandomErasing
@@ -21,7 +21,7 @@ from training.augmenting.mixing import MixUpOrCutMix
 from training.augmenting.policies import Policy, RandAugment, RandAugmentIncreasing, TrivialAugmentWide
 from training.fitting.seeds import draw_states, seed_states
 
-_CROPS = (RandomResizedCrop, RandomPartOrWhole)
+_CROPS = (RandomResizedCrop, RandomPartOrWhole, RandomShorterSide)
 # These come before layers of Keras of the same name.
 _OPERATIONS = {
     operation.__name__: operation
@@ -53,17 +53,18 @@ class Augmentation:
         table: sequence of (name of an operation, dict of its arguments), applied in this order to pixels of
             0 to 255: `[("RandomFlip", {"mode": "horizontal"}), ("RandAugment", {"magnitude": 9})]`. The
             operations are the classes of `training.augmenting`, and Keras' layers that change images;
-            `RandomResizedCrop` and `RandomPartOrWhole`, which are made as images are read, can only come
-            first. An empty table only turns labels into targets.
+            random crops, which are made as images are read, can only come first. An empty table only
+            turns labels into targets.
         task: `hsvit_keras.tasks.Task` that the labels are for.
         num_classes: int.
 
     Attributes:
-        crop: a random crop of `data_sets.crops`, what `data_sets.batches` takes as `crop`; None if there
-            is none in the table.
+        crop: a random crop of `data_sets.crops`, what `data_sets.batches` takes as `crop`; None if there is
+            none in the table.
 
     Call arguments:
-        images: array `(batch, height, width, channels)`, from 0 to 255.
+        images: array `(batch, height, width, channels)`, or of clips `(batch, frames, height, width,
+            channels)`, all frames of which are changed alike, from 0 to 255.
         labels: array `(batch, ...)` of a data set's labels.
         rng: `numpy.random.Generator` that decides everything.
         rows: int array of the images' places that are there, all by default. The others are black, and what
@@ -86,7 +87,8 @@ class Augmentation:
         self._check(data)
         for transform in self._transforms:
             data = transform(data, rng, rows) if isinstance(transform, Policy) else transform(data, rng)
-        return np.asarray(data["images"], np.float32), np.asarray(self._task.targets(data))
+        changed = self._task.images(data, images.shape)
+        return np.asarray(changed, np.float32), np.asarray(self._task.targets(data))
 
     def reads(self, rows, batch):
         """The places of the images from which those at `rows` are made.
@@ -106,7 +108,7 @@ class Augmentation:
         """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.
 
         Args:
-            image_shape: (height, width, channels) of the images.
+            image_shape: (height, width, channels) of the images, or (frames, ...) of clips.
             labels: some of the data set's.
 
         Raises:

@@ -114,9 +114,7 @@ class Data:
         """Inverse to each class's share of the training part, 1 where all are even, as in scikit-learn."""
         labels = self.train_set.labels
         if labels.ndim > 1:
-            raise InputError(
-                f"config.class_weights has to be None for {self.name}, which has no classes of images"
-            )
+            raise InputError(f"config.class_weights has to be None for {self.name}: images have no one class")
         counts = np.bincount(labels, minlength=self.num_classes)
         return len(labels) / (self.num_classes * np.maximum(counts, 1))
 

@@ -63,13 +63,13 @@ def compile_model(model, values, task, *, num_classes, steps, class_weights=None
     )
 
 
-def jit(wanted, task):
+def jit(wanted, task=None):
     """Whether XLA compiles: as the config says, by default except on TensorFlow's CPU, where it is slower.
 
     On TensorFlow it cannot compile the loss of some tasks.
     """
     on_tensorflow = keras.backend.backend() == "tensorflow"
-    if on_tensorflow and task.loss_is_on_host:
+    if on_tensorflow and task is not None and task.loss_is_on_host:
         return False
     return wanted if wanted is not None else not (on_tensorflow and on_cpu())
 

@@ -93,10 +93,10 @@ _TRAINING = {
     "patience": _or_none(_integer(1)),
     "image_shape": _or_none(
         (
-            "(height, width, channels), three integers of at least 1",
+            "(height, width, channels), three integers of at least 1, of clips with their frames in front",
             lambda value: (
                 isinstance(value, list)
-                and len(value) == 3
+                and len(value) in (3, 4)
                 and all(_is_integer(number, 1) for number in value)
             ),
         )

@@ -8,6 +8,7 @@ from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.configs import (
     digits,
+    digits_video,
     folder,
     hsvit_base,
     hsvit_cifar10,
@@ -25,8 +26,8 @@ from training.tabulating.sources import Source
 _OWN = {
     config.get_config().data: config.get_config
     for config in (
-        digits, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist, hsvit_food101, hsvit_imagenet,
-        hsvit_tiny_imagenet,
+        digits, digits_video, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist, hsvit_food101,
+        hsvit_imagenet, hsvit_tiny_imagenet,
     )
 }  # fmt: skip
 
@@ -142,10 +143,9 @@ def config_of(table, row, source, settings):
         for key in ("data", "image_shape", "mean", "std", "augmentation", "num_workers"):
             config[key] = own[key]
     size = row.image_size or table.image_size
-    height, width, channels = config.image_shape
-    config.image_shape = (size or height, size or width, channels)
-    if row.least_size:
-        config.image_shape = (*(max(side, row.least_size) for side in config.image_shape[:2]), channels)
+    *frames, height, width, channels = config.image_shape
+    sides = [max(size or side, row.least_size or 1) for side in (height, width)]
+    config.image_shape = (*frames, *sides, channels)
     # Other arguments of a recipe are of its own model, this one is of its optimization.
     kept = {name: rate for name, rate in config.model_arguments.items() if name == "stochastic_depth_rate"}
     config.model, config.model_arguments = row.model, {**kept, **row.arguments}

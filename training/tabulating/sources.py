@@ -7,6 +7,7 @@ import pathlib
 from data_sets import DATASETS, load_dataset
 from data_sets.dataset import ImageDataset
 from hsvit_keras.models.registry import suggest
+from hsvit_keras.tasks import Classification, task_named
 from hsvit_runtime.errors import InputError, MissingFileError
 
 
@@ -33,7 +34,7 @@ class Source:
             InputError: its labels are no classes of images.
         """
         found = load_dataset(self.data, "train", self.folder)
-        if found.task != "classification":
+        if not isinstance(task_named(found.task), Classification):
             raise InputError(f"--data: tables are of classifiers, and {self.data} is for {found.task}")
         return found
 

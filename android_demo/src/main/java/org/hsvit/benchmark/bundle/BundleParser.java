@@ -110,10 +110,10 @@ final class BundleParser {
 
   private ModelFile model(Fields fields) throws BundleException {
     Fields input = fields.object("input");
-    Tensor taken = tensor(input, 4, 4, "[1, height, width, channels]");
-    int channels = taken.shape[3];
+    Tensor taken = tensor(input, 4, 5, "[1, height, width, channels], with frames behind the 1 of clips");
+    int channels = taken.shape[taken.shape.length - 1];
     if (channels != 1 && channels != 3) {
-      throw input.wrong("shape", "[1, height, width, 1 or 3]");
+      throw input.wrong("shape", "[1, height, width, 1 or 3], with frames behind the 1 of clips");
     }
     Fields output = fields.object("output");
     Tensor given = tensor(output, 2, 4, "[1, ...] with 2 to 4 axes");

@@ -51,18 +51,18 @@ public final class ModelFile {
     this.metrics = metrics;
   }
 
-  /** Height of its images, pixels. */
+  /** Height of its images, pixels; of clips, whose frames stand below each other, that of all frames. */
   public int height() {
-    return input.shape[1];
+    return input.elements() / (width() * channels());
   }
 
   /** Width of its images, pixels. */
   public int width() {
-    return input.shape[2];
+    return input.shape[input.shape.length - 2];
   }
 
   /** Channels of its images: 1 for gray, 3 for RGB. */
   public int channels() {
-    return input.shape[3];
+    return input.shape[input.shape.length - 1];
   }
 }
