@@ -74,7 +74,7 @@ def replacing_folder(path, marker):
     if not path.parent.is_dir():
         raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
     if path.exists() and not (path / marker).is_file():
-        raise FileError(f"cannot write {path}: it is there already, without a {marker}")
+        raise FileError(f"cannot write {path}: it is there already, and holds no {marker}")
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as room:
         made = pathlib.Path(room, "new")
         made.mkdir()

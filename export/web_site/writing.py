@@ -16,13 +16,13 @@ _BUILT = "built.json"
 _VERSION = 1
 
 
-def write(bundle, output, page=PAGE):
+def write(bundle, output, page=None):
     """Writes a site.
 
     Args:
         bundle: path of a folder with a `bundle.json`.
         output: path of the folder to write; an older site is replaced.
-        page: path of the folder of the built page.
+        page: path of the folder of the built page; that of `web_demo` by default.
 
     Returns:
         dict, the content of `site.json`.
@@ -31,6 +31,7 @@ def write(bundle, output, page=PAGE):
         InputError: the bundle has a fault.
         OSError: a file cannot be read or written, or the page is not built.
     """
+    page = page or PAGE
     if not (page / _BUILT).is_file():
         raise MissingFileError(f"the page is not built, {page} is missing: `make web-page` builds it")
     bundle = reading.read(bundle)

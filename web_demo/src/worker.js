@@ -5,7 +5,7 @@
  * It receives one task, `{kind, site, ...}`, and posts what happens as `{kind, ...}`.
  */
 
-import { browserClock } from "./measure/clock.js";
+import { browserClock, resolution } from "./measure/clock.js";
 import { measurePair } from "./measure/benchmark.js";
 import { dequantize, prepare } from "./measure/preparation.js";
 import { findFeatures } from "./runtime/features.js";
@@ -48,6 +48,7 @@ async function measure({ base, site, bundle, pictures, models, settings }) {
     runners,
     settings,
     clock: browserClock,
+    step: resolution(browserClock),
     attention,
     progress: (done, total) => self.postMessage({ kind: "progress", done, total }),
   });

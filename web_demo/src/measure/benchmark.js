@@ -7,7 +7,6 @@
  */
 
 import { agreement, check } from "./checks.js";
-import { resolution } from "./clock.js";
 import { dequantize, prepare } from "./preparation.js";
 import { Timing } from "./timing.js";
 
@@ -22,6 +21,7 @@ const MOST_REPEATED = 20; // rounds
  * @param {{original: object, mobile: object}} runners their runners, see `runtime/litert.js`
  * @param {object} settings `{blocks, runs, warmupMs, cooldownMs}`
  * @param {object} clock see `clock.js`
+ * @param {number} step of the clock, ms
  * @param {function(): Promise<number>} attention waits until the page is shown; gives how often it was hidden
  * @param {function(number, number)} progress receives blocks done and blocks in all
  */
@@ -32,11 +32,11 @@ export async function measurePair({
   runners,
   settings,
   clock,
+  step,
   attention,
   progress = () => {},
 }) {
   const sides = ["original", "mobile"];
-  const step = resolution(clock);
   const inputs = sides.map((side) => pictures.map((pixels) => prepare(pixels, models[side].input)));
   const timings = sides.map((side, i) => new Timing(runners[side], timed(inputs[i], models[side].input), clock));
   const repeatedRounds = await time(timings, { settings, step, clock, attention, progress });

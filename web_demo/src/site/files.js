@@ -3,8 +3,8 @@
  * against it: what arrives damaged is not measured. What the bundle says was checked when the site was written.
  */
 
-import { sha256 } from "@noble/hashes/sha2.js"; // the browser's own is missing where a page comes by plain http
-import { bytesToHex } from "@noble/hashes/utils.js";
+import { sha256 } from "@noble/hashes/sha2"; // the browser's own is missing where a page comes by plain http
+import { bytesToHex } from "@noble/hashes/utils";
 
 const VERSION = 1;
 
