@@ -81,7 +81,7 @@ def measure(page, timeout_s=60):
 
 
 def results(page, timeout_s=60):
-    page.wait_for_selector("#results", timeout=1000 * timeout_s)
+    page.wait_for_selector("#status >> text=/^Done|^Nothing/", timeout=1000 * timeout_s)
     return page.inner_text("#results")
 
 

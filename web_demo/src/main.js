@@ -90,7 +90,6 @@ async function measure({ base, site, bundle, pictures }) {
   byId("shared").textContent = "";
   setRunning(false);
   byId("status").textContent = report ? "Done." : "Nothing was measured.";
-  byId("results").hidden = false;
   byId("results-title").focus();
   if (report && new URLSearchParams(location.search).has("send")) {
     await share("send");
@@ -114,6 +113,10 @@ function setRunning(running) {
   if (running) {
     showProgress(0, null);
     byId("cancel").focus();
+    // The results' place is there from the start, so that nothing moves when they are.
+    byId("results").hidden = false;
+    byId("sharing").hidden = true;
+    byId("numbers").replaceChildren(h("p", { class: "quiet" }, "They stand here when all is measured."));
   }
 }
 
