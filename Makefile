@@ -1,5 +1,6 @@
 # `make demo` trains, converts, compresses, proves and measures a small HSViT; `make apk` puts it into an Android
-# app that measures it on a phone; `make test` runs the tests. All set up an environment in .venv first, which a
+# app that measures it on a phone, `make web` into a page that measures it in any browser; `make test` runs the
+# tests. All set up an environment in .venv first, which a
 # second run takes as it is.
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 ARTIFACTS := $(subst $(SPACE),$(COMMA),$(PRESETS:%=$(RUN)/%.tflite) $(RUN)/int8.tflite $(RUN)/small_int8.tflite $(RUN)/best.onnx)
 
-.PHONY: demo apk test test-slow test-exhaustive lint setup setup-mediapipe clean
+.PHONY: demo apk web web-page page-to-test test test-slow test-exhaustive lint setup setup-mediapipe clean
 .DELETE_ON_ERROR:
 
 demo: export KERAS_BACKEND = tensorflow
@@ -48,23 +49,47 @@ ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner
 ANDROID_PACKAGES := maven openjdk-17-jdk-headless aapt zipalign apksigner
 MISSING_TOOLS = for tool in $(ANDROID_TOOLS); do command -v $$tool > /dev/null || printf ' %s' $$tool; done
 
-apk: export KERAS_BACKEND = tensorflow
-apk: setup $(RUN)/small.keras
+BUNDLE := $(APP)/assets/bundle
+
+apk: setup $(BUNDLE)/bundle.json
 	@missing=$$($(MISSING_TOOLS)); test -z "$$missing" || \
 		{ echo "error: needs$$missing; on Debian: apt-get install $(ANDROID_PACKAGES)"; exit 1; }
 	@rm -f $(APK)
+	@echo "packing the app, and running its models by its ARM library"
+	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(BUNDLE))
+	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
+
+# The app and the page measure the same files.
+$(BUNDLE)/bundle.json: export KERAS_BACKEND = tensorflow
+$(BUNDLE)/bundle.json: $(RUN)/small.keras | setup
 	@mkdir -p $(APP)/assets
 	@$(FOR_APP) --model=$(RUN)/best.keras --preset=dynamic --output=$(APP)/dynamic.tflite
 	@$(FOR_APP) --model=$(RUN)/best.keras --preset=int8 --calibration_data=digits --output=$(APP)/int8.tflite
 	@$(FOR_APP) --model=$(RUN)/small.keras --preset=int8 --output=$(APP)/small_int8.tflite
 	@$(IN_VENV) -m export.bundle --original=$(RUN)/best.keras --name="HSViT on digits" \
-		--mobile=$(APP)/dynamic.tflite,$(APP)/int8.tflite,$(APP)/small_int8.tflite --output=$(APP)/assets/bundle
-	@echo "packing the app, and running its models by its ARM library"
-	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(APP)/assets/bundle)
-	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
+		--mobile=$(APP)/dynamic.tflite,$(APP)/int8.tflite,$(APP)/small_int8.tflite --output=$(BUNDLE)
 
 $(RUN)/small.keras:
 	$(MAKE) demo
+
+web: setup web-page $(BUNDLE)/bundle.json
+	@$(IN_VENV) -m export.web --bundle=$(BUNDLE) --output=$(RUN)/web
+
+# The page of export.web, from its modules.
+PAGE := web_demo/dist/built.json
+NODE_IS_NEW := node -e 'process.exit(process.versions.node.split(".")[0] < 18)' 2> /dev/null
+NODE_NEEDED := needs Node.js 18 or newer, with npm; on Debian: apt-get install nodejs npm
+
+web-page: $(PAGE)
+
+$(PAGE): web_demo/node_modules/.package-lock.json web_demo/build.js $(shell find web_demo/src web_demo/page -type f)
+	@cd web_demo && npm run --silent build
+	@echo "built the page in web_demo/dist"
+
+web_demo/node_modules/.package-lock.json: web_demo/package.json web_demo/package-lock.json
+	@$(NODE_IS_NEW) && command -v npm > /dev/null || { echo "error: $(NODE_NEEDED)"; exit 1; }
+	@cd web_demo && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 # On JAX runs again what computes with Keras; converting needs TensorFlow, reading files and counting neither.
 COMPUTING := tests/layers tests/models tests/compression tests/tasks
@@ -73,7 +98,7 @@ TRAINING := tests/checkpoints tests/training --ignore=tests/checkpoints/test_rea
 ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
 ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
 
-test: setup
+test: setup page-to-test
 	$(ON_TENSORFLOW) -m "not slow" tests
 	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
 	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
@@ -83,8 +108,12 @@ test: setup
 			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \
 	fi
 
+# Without Node, tests of the page are left out, and say so.
+page-to-test:
+	@if $(NODE_IS_NEW); then $(MAKE) --silent web-page; else echo "tests of the page are NOT RUN: $(NODE_NEEDED)"; fi
+
 # Kills and resumes of whole runs, commands from end to end.
-test-slow: setup
+test-slow: setup page-to-test
 	$(ON_TENSORFLOW) -m "slow and not exhaustive" tests
 	$(ON_JAX) -m "not tensorflow and not slow and not once" $(TRAINING)
 
@@ -119,4 +148,4 @@ $(MEDIAPIPE_VENV)/installed:
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(MEDIAPIPE_VENV) $(RUN) android_demo/target
+	rm -rf $(VENV) $(MEDIAPIPE_VENV) $(RUN) android_demo/target web_demo/dist web_demo/node_modules

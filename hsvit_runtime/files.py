@@ -1,10 +1,11 @@
-"""Atomic writing of files: a temporary file in the same folder is renamed when it is complete."""
+"""Atomic writing: a temporary file or folder beside the wanted one is renamed when it is complete."""
 
 import contextlib
 import glob
 import json
 import os
 import pathlib
+import tempfile
 
 from hsvit_runtime.errors import FileError, MissingFileError
 
@@ -52,3 +53,32 @@ def write_json(path, content):
     """Writes `content` as indented JSON to `path`, atomically."""
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n")
+
+
+@contextlib.contextmanager
+def replacing_folder(path, marker):
+    """Yields a temporary folder that is renamed to `path` at the end, or removed after an error.
+
+    Args:
+        path: str or path of the folder to write.
+        marker: str, the file that tells a folder of its kind, such as "bundle.json"; no other folder that is
+            there already is replaced.
+
+    Yields:
+        path of an empty folder.
+
+    Raises:
+        FileError: the parent folder does not exist, or `path` exists and has no `marker`.
+    """
+    path = pathlib.Path(path)
+    if not path.parent.is_dir():
+        raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.exists() and not (path / marker).is_file():
+        raise FileError(f"cannot write {path}: it is there already, and holds no {marker}")
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as room:
+        made = pathlib.Path(room, "new")
+        made.mkdir()
+        yield made
+        if path.exists():
+            path.rename(pathlib.Path(room, "old"))
+        made.rename(path)

@@ -8,7 +8,7 @@ import pathlib
 
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError
-from measuring import latency_statistics
+from measuring import latency_statistics, schemas
 
 SCHEMA = pathlib.Path(__file__).with_name("benchmark.schema.json")
 SCHEMA_VERSION = 2
@@ -152,15 +152,9 @@ def read(path):
 
 def check(report):
     """Raises `InputError` with the first fault unless `report` follows the schema."""
-    import jsonschema
-
     version = report.get("schema_version") if isinstance(report, dict) else None
     if isinstance(version, int) and version != SCHEMA_VERSION:
         raise InputError(
             f"it has schema_version {version}, and this program reads {SCHEMA_VERSION}: measure again"
         )
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-    fault = jsonschema.exceptions.best_match(validator.iter_errors(report))
-    if fault is not None:
-        where = ".".join(map(str, fault.absolute_path)) or "the top"
-        raise InputError(f"it does not follow {SCHEMA.name}: at {where}, {fault.message[:200]}")
+    schemas.check(report, SCHEMA)

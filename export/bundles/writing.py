@@ -4,13 +4,11 @@ An original becomes a float32 `.tflite` whose correct outputs are Keras'; those 
 LiteRT's on this machine. A bundle may hold several originals of one task, each with its own artifacts.
 """
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import pathlib
 import shutil
-import tempfile
 
 import keras
 import numpy as np
@@ -35,7 +33,7 @@ from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import Classification, task_of
 from hsvit_runtime import files
-from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.pixels import in_range
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring.benchmark_report import describe_task
@@ -116,7 +114,7 @@ def write(request):
             _check_artifact(pathlib.Path(path))
     _check_names(request.originals)
     images, models = None, []
-    with _replacing_folder(pathlib.Path(request.output)) as folder:
+    with files.replacing_folder(request.output, "bundle.json") as folder:
         for original in request.originals:
             loaded = load_model(original.path)
             model = in_float32(as_float(functional(loaded)))
@@ -190,22 +188,6 @@ def _check_names(originals):
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"each file of a bundle needs a name of its own, {', '.join(twice)} comes twice")
-
-
-@contextlib.contextmanager
-def _replacing_folder(path):
-    """Gives an empty folder that becomes `path` if all goes well; only a bundle is replaced."""
-    if not path.parent.is_dir():
-        raise MissingFileError(f"cannot write {path}: there is no folder {path.parent}")
-    if path.exists() and not (path / "bundle.json").is_file():
-        raise FileError(f"cannot write {path}: it is there already, and is no bundle")
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as room:
-        made = pathlib.Path(room, "new")
-        made.mkdir()
-        yield made
-        if path.exists():
-            path.rename(pathlib.Path(room, "old"))
-        made.rename(path)
 
 
 class _Images:

@@ -170,6 +170,7 @@ def _device_facts(report):
         ("Charging", change("charging")),
         ("Power saving", change("power_save")),
         ("Order", _order(settings)),
+        ("Clock", formats.number(device.get("clock_resolution_ms"), "g", " ms steps")),
         ("Language", report["runtime"]["language"]),
         ("Libraries", ", ".join(f"{k} {v}" for k, v in report["runtime"]["packages"].items()) or None),
         ("Debug build", _word(report["runtime"]["debug_build"])),
@@ -180,9 +181,11 @@ def _device_facts(report):
 def _order(settings):
     if settings["blocks"] is None:
         return None
+    by_time = settings.get("warmup_s")
+    warmup = f"{settings['warmup']} uncounted runs" if by_time is None else f"{by_time:g} s of uncounted runs"
     return (
         f"{settings['blocks']} alternating blocks of {settings['runs']} runs for each model, "
-        f"{settings['warmup']} uncounted runs and a pause of {settings['cooldown_s']:g} s before each"
+        f"{warmup} and a pause of {settings['cooldown_s']:g} s before each"
     )
 
 

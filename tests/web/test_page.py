@@ -1,0 +1,311 @@
+"""The page in Debian's Chromium: it measures what it says, and fails in words."""
+
+import json
+import re
+import shutil
+
+import pytest
+from PIL import Image
+
+from export import report as report_command
+from export.web_site import writing
+from measuring import benchmark_report, latency_statistics
+from tests.command_line.in_process import call
+from tests.export import reports
+from tests.web.browsers import chromium, measure, opened, report, results, serving, until
+
+pytestmark = [pytest.mark.once, pytest.mark.tensorflow]
+
+AXE = writing.PAGE.parent / "node_modules" / "axe-core" / "axe.min.js"
+QUICK = "?blocks=2&runs=3&warmup=5&cooldown=0&pairs=int8"
+
+
+@pytest.fixture(scope="module")
+def browser(playwright):
+    with chromium(
+        playwright, "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"
+    ) as started:
+        yield started
+
+
+def accessibility_faults(page):
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{fault['id']}: {fault['nodes'][0]['html']}" for fault in found]
+
+
+def test_it_measures_and_its_report_is_like_any_other(browser, site, tmp_path):
+    with serving(site, collect=tmp_path / "run") as server, opened(browser, server.address + QUICK) as page:
+        told = measure(page)
+        assert accessibility_faults(page) == []
+        page.click("#send")
+        page.wait_for_selector("#shared >> text=/^Sent/")
+        assert page.faults == []
+        assert page.hosts == {server.address.split("/")[2]}
+    assert "int8.tflite against original.tflite" in told
+    assert "WRONG" not in told
+    (file,) = (tmp_path / "run").iterdir()
+    measured = json.loads(file.read_text())
+    reports.validate(measured)
+    original, int8 = measured["models"]
+    for model in (original, int8):
+        assert model["reference"]["right"] and model["reference"]["samples"] == 6
+        assert model["threads"] == {"requested": 1, "used": 1, "busy_cores": None}
+        assert model["accelerator"]["used"] == "cpu"
+        latencies = [latency for block in model["blocks_ms"] for latency in block]
+        assert len(latencies) == 2 * 3
+        assert model["latency_ms"] == pytest.approx(latency_statistics.summarize(latencies), rel=1e-12)
+    ratio = latency_statistics.ratio_of_medians(original["blocks_ms"], int8["blocks_ms"])
+    assert measured["pairs"][0]["ratio"] == {"of": "median", **ratio}
+    assert all(entry in measured["warnings"] for entry in benchmark_report.find_warnings(measured))
+    assert 0 < measured["device"]["clock_resolution_ms"] <= 1
+    call(report_command, f"--workdir={tmp_path / 'run'}", f"--output={tmp_path / 'page.html'}")
+    page_of_host = (tmp_path / "page.html").read_text()
+    assert "LiteRT.js" in page_of_host and "0.005 s of uncounted runs" in page_of_host
+
+
+# All below is in the language of a page that works as the one above.
+slow = pytest.mark.slow
+
+
+@slow
+def test_threads_are_those_that_were_asked_for(browser, site):
+    with serving(site) as server, opened(browser, server.address + QUICK + "&threads=2") as page:
+        assert page.evaluate("crossOriginIsolated")
+        if page.evaluate("navigator.hardwareConcurrency") < 2:
+            pytest.skip("needs two cores")
+        measure(page)
+        found = report(page)
+    assert [model["threads"]["used"] for model in found["models"]] == [2, 2]
+    assert not {"threads", "fallback"} & {entry["code"] for entry in found["warnings"]}
+    assert "threaded" in found["runtime"]["packages"]["program"]
+
+
+@slow
+def test_a_static_host_under_a_path_gets_threads_after_loading_again(browser, site):
+    """A server that sends no headers: those come from the page's own service worker."""
+    import functools
+    import http.server
+    import threading
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=site.parent)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/{site.name}/"
+        with opened(browser, address + QUICK) as page:
+            assert not page.evaluate("crossOriginIsolated")
+            assert page.inner_text("#browser dd").startswith(
+                "1, as the server sends no COOP and COEP headers"
+            )
+            page.wait_for_selector("#offline >> text=Works offline now")
+            page.click("#reload")
+            page.wait_for_selector("#content")
+            until(page, "crossOriginIsolated")
+            assert "WRONG" not in measure(page)
+            assert page.is_hidden("#send")
+        server.shutdown()
+
+
+@slow
+def test_it_works_offline_once_loaded(browser, site):
+    with serving(site) as server, opened(browser, server.address + QUICK) as page:
+        page.wait_for_selector("#offline >> text=Works offline now")
+        server.shutdown()
+        server.server_close()
+        page.reload()
+        page.wait_for_selector("#content")
+        assert "Outputs\tcorrect\tcorrect" in measure(page)
+
+
+@slow
+def test_wrong_outputs_are_shown_as_wrong(browser, bundle, tmp_path):
+    """A bundle with another model than its reference was computed with."""
+    changed = shutil.copytree(bundle, tmp_path / "bundle")
+    content = json.loads((changed / "bundle.json").read_text())
+    for model in content["models"]:
+        if model["file"] == "int8.tflite":
+            model["reference"]["outputs"][2][3] += 10
+    (changed / "bundle.json").write_text(json.dumps(content))
+    writing.write(changed, tmp_path / "site")
+    with serving(tmp_path / "site") as server, opened(browser, server.address + QUICK) as page:
+        told = measure(page)
+        found = report(page)
+    assert "int8.tflite computes WRONG OUTPUTS here" in told
+    assert "Outputs\tcorrect\tWRONG" in told
+    assert found["models"][1]["reference"]["wrong_samples"] == 1
+    assert "wrong_answers" in {entry["code"] for entry in found["warnings"]}
+
+
+@slow
+def test_a_damaged_model_is_told_and_the_others_are_measured(browser, site, tmp_path):
+    damaged = shutil.copytree(site, tmp_path / "site")
+    model = damaged / "bundle" / "dynamic.tflite"
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 1
+    model.write_bytes(content)
+    address = QUICK.replace("&pairs=int8", "")
+    with serving(damaged) as server, opened(browser, server.address + address) as page:
+        told = measure(page)
+        found = report(page)
+    assert "pair dynamic was not measured: dynamic.tflite: bundle/dynamic.tflite is damaged" in told
+    assert [pair["mobile"] for pair in found["pairs"]] == ["int8.tflite"]
+    reports.validate(found)
+
+
+@slow
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("bundle/bundle.json", b"{", r"bundle.json is damaged: it has 1 bytes"),
+        ("site.json", b"{", r"site.json is damaged"),
+        ("site.json", b'{"site_version": 7}', r"site_version=7 must be 1"),
+    ],
+)
+def test_a_damaged_bundle_is_told(browser, site, tmp_path, name, content, told):
+    damaged = shutil.copytree(site, tmp_path / "site")
+    with serving(damaged) as server:  # which has read its site already
+        (damaged / name).write_bytes(content)
+        with opened(browser, server.address, ready="#problem") as page:
+            assert re.search(told, page.inner_text("#problem"))
+            assert page.is_hidden("#content")
+
+
+@slow
+def test_cancelling_keeps_what_is_finished(browser, site):
+    with (
+        serving(site) as server,
+        opened(browser, server.address + "?blocks=2&runs=3&warmup=5&cooldown=400") as page,
+    ):
+        page.click("#run")
+        until(page, "document.getElementById('progress').value > 0.5")
+        page.click("#cancel")
+        told = results(page)
+        found = report(page)
+        assert "stopped: by the user; 1 of 2 pairs were measured" in told
+        assert len(found["pairs"]) == 1
+        page.click("#run")  # and it can be run again
+        until(page, "document.getElementById('progress').value === 0")
+        page.click("#cancel")
+        page.wait_for_selector("#numbers >> text=Nothing was measured")
+
+
+@slow
+def test_rounds_in_a_hidden_page_are_measured_again(browser, site):
+    hide = """hidden => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    with serving(site) as server:
+        address = server.address + "?blocks=3&runs=3&warmup=5&cooldown=300&pairs=int8"
+        with opened(browser, address) as page:
+            page.click("#run")
+            until(page, "document.getElementById('progress').value > 0")
+            page.evaluate(hide, True)
+            page.wait_for_selector("#status >> text=Paused: the page is hidden")
+            page.evaluate(hide, False)
+            results(page)
+            found = report(page)
+    assert len(found["models"][0]["blocks_ms"]) == 3
+    hidden = [entry["message"] for entry in found["warnings"] if entry["code"] == "hidden"]
+    assert hidden == ["the page was hidden while int8 was measured: 1 rounds were repeated"]
+
+
+@slow
+def test_what_the_browser_lacks_is_told(browser, site):
+    """WebGPU was asked for by the address where there is none."""
+    with serving(site) as server, opened(browser, server.address + QUICK + "&accelerator=webgpu") as page:
+        assert page.is_disabled("option[value=webgpu]")
+        assert "WebGPU was requested but no WebGPU device" in measure(page)
+
+
+@slow
+def test_settings_out_of_their_limits_are_told(browser, site):
+    with serving(site) as server, opened(browser, server.address + QUICK) as page:
+        page.fill("[name=blocks]", "0")
+        page.click("#run")
+        assert page.inner_text("#form-problem") == "Blocks must be a whole number from 1 to 1000"
+        assert page.evaluate("document.activeElement.name") == "blocks"
+
+
+@slow
+def test_pictures_are_classified(browser, site, bundle, tmp_path):
+    content = json.loads((bundle / "bundle.json").read_text())
+    reference = content["models"][0]["reference"]["outputs"]
+    best = [content["class_names"][row.index(max(row))] for row in reference]
+    with serving(site) as server, opened(browser, server.address) as page:
+        for number in range(2):
+            page.click("#next-image")
+            page.wait_for_selector(f"#classify-note >> text=Its label: {content['images'][number]['label']}")
+            assert page.inner_text("#classes ol li >> nth=0").split()[0] == best[number]
+        # A photo of the first image, in colour, and eight times as large.
+        with Image.open(bundle / "images/000.png") as image:
+            image.convert("RGB").resize((64, 64), Image.Resampling.NEAREST).save(tmp_path / "photo.png")
+        page.set_input_files("#photo", tmp_path / "photo.png")
+        page.wait_for_selector(f"#classes ol li >> nth=0 >> text='{best[0]}'")
+        (tmp_path / "no.png").write_text("no picture")
+        page.set_input_files("#photo", tmp_path / "no.png")
+        page.wait_for_selector("#classify-note >> text=no.png is damaged")
+        page.click("#camera")
+        page.wait_for_selector("#camera[aria-pressed=true]")
+        until(page, "document.getElementById('video').videoWidth > 0")
+        page.click("#camera")
+        page.wait_for_selector("#camera[aria-pressed=false]")
+        assert page.inner_text("#classify-note") == ""
+        assert page.faults == []
+
+
+@slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_small_phone_reads_well_and_does_not_jump(browser, site, scheme):
+    with (
+        serving(site) as server,
+        opened(browser, server.address + QUICK, color_scheme=scheme, locale="de-DE") as page,
+    ):
+        page.evaluate(
+            """() => new PerformanceObserver(list => list.getEntries().forEach(entry => {
+                window.shift = (window.shift ?? 0) + (entry.hadRecentInput ? 0 : entry.value);
+            })).observe({ type: "layout-shift", buffered: true })"""
+        )
+        assert accessibility_faults(page) == []
+        told = measure(page)
+        page.click("#next-image")
+        page.wait_for_selector("#classify-note >> text=Its label")
+        assert accessibility_faults(page) == []
+        assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [360, 360]
+        assert page.evaluate("window.shift ?? 0") < 0.05
+        assert re.search(r"Median\t\d+,\d+ ms", told)  # numbers as Germans write them
+
+
+@slow
+def test_keys_alone_are_enough(browser, site):
+    with serving(site) as server, opened(browser, server.address + QUICK) as page:
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.id") == "run":
+                break
+        page.keyboard.press("Enter")
+        results(page)
+        assert page.evaluate("document.activeElement.id") == "results-title"
+
+
+@slow
+def test_emulated_webgpu_is_named(playwright, site):
+    options = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan")
+    with (
+        chromium(playwright, *options) as browser,
+        serving(site) as server,
+        opened(browser, server.address + "?blocks=1&runs=1&warmup=0&cooldown=0&pairs=int8") as page,
+    ):
+        page.select_option("[name=accelerator]", "webgpu")
+        measure(page, timeout_s=120)
+        found = report(page)
+    original = found["models"][0]
+    assert original["accelerator"]["used"] == "gpu"
+    assert original["accelerator"]["delegate"].startswith("WebGPU on ")
+    assert original["reference"]["right"]
+    told = [entry["message"] for entry in found["warnings"] if entry["code"] == "fallback"]
+    assert "the browser's WebGPU is emulated by the CPU" in told

@@ -1,0 +1,28 @@
+/** Keeps the page for offline use, where the browser allows that: on this machine's own pages and by https. */
+
+/**
+ * @param {string[]} paths the files that this browser needs
+ * @param {function(string)} newer called when a newer version of the page has arrived
+ * @returns {Promise<string>} what to tell the reader
+ */
+export async function keepForOffline(paths, newer) {
+  if (!("serviceWorker" in navigator)) {
+    return "Offline use needs https.";
+  }
+  const { serviceWorker } = navigator;
+  if (serviceWorker.controller) {
+    serviceWorker.addEventListener("controllerchange", newer, { once: true });
+  }
+  try {
+    await serviceWorker.register("service_worker.js");
+    const { active } = await serviceWorker.ready;
+    const answer = await new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = ({ data }) => resolve(data);
+      active.postMessage({ keep: paths }, [port2]);
+    });
+    return answer.kept ? "Works offline now." : `Not kept for offline use: ${answer.message}.`;
+  } catch (error) {
+    return `Not kept for offline use: ${error.message}.`;
+  }
+}

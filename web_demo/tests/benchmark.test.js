@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { measurePair } from "../src/measure/benchmark.js";
+import { compare } from "../src/measure/checks.js";
+import { repetitions, resolution } from "../src/measure/clock.js";
+import { fakeBundle, FakeClock, fakeRunner } from "./fakes.js";
+
+const SETTINGS = { blocks: 3, runs: 2, warmupMs: 4, cooldownMs: 1 };
+
+function measured(changes = {}) {
+  const clock = changes.clock ?? new FakeClock(0.001);
+  const order = [];
+  const { bundle, pictures, models } = fakeBundle();
+  const runners = {
+    original: fakeRunner(clock, 2, [0.5, 0.25, 0.25], () => order.push("A")),
+    mobile: fakeRunner(clock, 1, [0.5, 0.25, 0.25], () => order.push("B")),
+  };
+  const attention = async () => 0;
+  const run = { bundle, pictures, models, runners, settings: SETTINGS, clock, step: 0.001, attention, ...changes };
+  return { order, result: measurePair(run) };
+}
+
+test("blocks alternate: A B, B A, A B, after warm-ups by time", async () => {
+  const { order, result } = measured();
+  const { original, mobile } = await result;
+  // First runs and warm-ups of 40 ms; then in each block 4 ms of warm-up and 2 runs; then both images.
+  const block = { A: "AAAA", B: "BBBBBB" };
+  const expected = ["A" + "A".repeat(20), "B" + "B".repeat(40)];
+  expected.push(block.A, block.B, block.B, block.A, block.A, block.B, "AA", "BB");
+  assert.equal(order.join(""), expected.join(""));
+  assert.deepEqual(original.blocksMs, [[2, 2], [2, 2], [2, 2]]);
+  assert.deepEqual(mobile.blocksMs, [[1, 1], [1, 1], [1, 1]]);
+  assert.equal(original.warmupMeanMs, 2);
+  assert.equal(original.firstMs, 2);
+});
+
+test("with a coarse clock a sample is the mean of many runs", async () => {
+  const { result } = measured({ clock: new FakeClock(1), step: 1 });
+  const { original, mobile, resolutionMs } = await result;
+  assert.equal(resolutionMs, 1);
+  assert.equal(original.repeats, 25); // 50 steps of 1 ms
+  assert.equal(mobile.repeats, 50);
+  assert.deepEqual(original.blocksMs[0], [2, 2]);
+});
+
+test("rounds in which the page was hidden are measured again", async () => {
+  // Shown, then hidden in the first round; from then on shown.
+  const answers = [0, 1];
+  const { order, result } = measured({ attention: async () => answers.shift() ?? 1 });
+  const { original, repeatedRounds } = await result;
+  assert.equal(repeatedRounds, 1);
+  assert.equal(original.blocksMs.length, SETTINGS.blocks);
+  assert.equal(order.filter((side) => side === "A").length, 21 + 4 * 4 + 2);
+});
+
+test("a page that is always hidden ends the measurement", async () => {
+  let hidden = 0;
+  const { result } = measured({ attention: async () => hidden++ });
+  await assert.rejects(result, /keep it on the screen/);
+});
+
+test("outputs are compared with the reference", async () => {
+  const reference = { outputs: [[1, 2], [3, 4]], max_abs_diff: 0.5, runtime: "Keras 3" };
+  const found = (...rows) => compare(reference, rows.map((row) => Float32Array.from(row)));
+  assert.equal(found([1, 2.5], [3, 4]).right, true);
+  const wrong = found([1, 2.75], [3, NaN]);
+  assert.deepEqual(
+    [wrong.right, wrong.wrong_samples, wrong.max_abs_diff],
+    [false, 2, null],
+  );
+  assert.equal(found([1, 2], [5, 4]).max_abs_diff, 2);
+});
+
+test("the step of a clock is measured", () => {
+  assert.equal(resolution(new FakeClock(0.005, 0.001)), 0.005);
+  assert.equal(resolution(new FakeClock(1, 0.01)), 1);
+});
+
+test("a sample lasts 50 steps of the clock", () => {
+  assert.equal(repetitions(3, 0.005), 1);
+  assert.equal(repetitions(3, 1), 17);
+  assert.equal(repetitions(0, 1), 10_000);
+});
