@@ -4,7 +4,8 @@
 
 A row for each image: the image; for each attention group the feature map, behind the last convolution, of
 the kernel that the group's class token attends to most; and how this token's attention is spread over all
-tokens of its group, the mean of its heads. The numbers are written to maps.json.
+tokens of its group, the mean of its heads. With `--moved` the last image comes again, shifted and rotated,
+with the maps of the same kernels. The numbers are written to maps.json.
 """
 
 import pathlib
@@ -24,17 +25,20 @@ def define_flags():
     flags.DEFINE_integer("count", 5, "How many images.", lower_bound=1)
     flags.DEFINE_integer("groups", 12, "How many attention groups at most.", lower_bound=1)
     flags.DEFINE_integer("block", -1, "Which attention block; the last by default.")
+    flags.DEFINE_bool("moved", False, "Also draw the last image shifted and rotated.")
     flags.DEFINE_integer("seed", 0, "Decides which images.", lower_bound=0)
 
 
 def main(_):
     import numpy as np
 
+    from command_line import plots
     from data_sets import load_dataset, sample_images
     from data_sets.crops import crop_of
     from hsvit_keras.layers.model_description import description_of
     from hsvit_keras.model_files import load_model
     from hsvit_runtime.files import write_json
+    from hsvit_runtime.pixels import in_range
     from training.visualizing import attention_maps
 
     output = pathlib.Path(FLAGS.output)
@@ -52,24 +56,54 @@ def main(_):
         "seed": FLAGS.seed,
     }
     pictures, labels = sample_images(dataset, **sample)
-    images, _ = sample_images(dataset, input_range=input_range, **sample)
-    maps = attention_maps.feature_maps(model, images)
+    rows = [{"label": dataset.class_names[label]} for label in labels]
+    if FLAGS.moved:
+        pictures, rows = _with_moved(model, pictures, rows)
+    images = in_range(pictures, input_range)
+    for row, found in zip(rows, np.asarray(model(images)).argmax(-1), strict=True):
+        row["predicted"] = dataset.class_names[found]
     attention = attention_maps.class_attention(model, images, FLAGS.block)
-    if maps is None:
-        print(f"{FLAGS.model} has no convolution, so there are no feature maps")
     if attention is None:
         print(f"{FLAGS.model} has no attention")
-    predicted, names = np.asarray(model(images)).argmax(-1), dataset.class_names
-    rows = [
-        {"label": names[label], "predicted": names[found]}
-        for label, found in zip(labels, predicted, strict=True)
-    ]
-    attention_maps.draw(pictures, rows, maps, attention, FLAGS.groups, output)
-    if attention is not None:
+    else:
         for row, weights in zip(rows, attention, strict=True):
             row["class_attention"] = weights.astype(float).round(5).tolist()
+    with plots.style():
+        maps, kernels = _maps(model, images, attention)
+        captions = [_caption(row) for row in rows]
+        plots.save(attention_maps.figure_of(pictures, captions, maps, kernels, attention), output)
     write_json(output.with_suffix(".json"), {"model": FLAGS.model, "data": data, "images": rows})
     print(f"wrote {output} and {output.with_suffix('.json')}")
+
+
+def _with_moved(model, pictures, rows):
+    """Pictures and rows with the last picture shifted and rotated behind them."""
+    import numpy as np
+
+    from training.visualizing import attention_maps, moving
+
+    moved = moving.moved(pictures[-1:], attention_maps.map_shape(model))
+    pictures = np.concatenate([pictures, *moved.values()])
+    return pictures, rows + [{**rows[-1], "moved": name} for name in moved]
+
+
+def _maps(model, images, attention):
+    """The maps to show and their kernels; those of a moved image are of the kernels of the image itself."""
+    from training.visualizing import attention_maps
+
+    maps = attention_maps.feature_maps(model, images)
+    if maps is None:
+        print(f"{FLAGS.model} has no convolution, so there are no feature maps")
+        return None, None
+    kernels = attention_maps.chosen_kernels(maps, attention, FLAGS.groups)
+    kernels[FLAGS.count :] = kernels[FLAGS.count - 1]
+    return attention_maps.maps_of(maps, kernels), kernels
+
+
+def _caption(row):
+    label, predicted = row["label"], row["predicted"]
+    caption = label if predicted == label else f"{label} (taken for {predicted})"
+    return f"{caption}, {row['moved']}" if "moved" in row else caption
 
 
 if __name__ == "__main__":

@@ -112,6 +112,7 @@ SCHEMES = {
             ours.FirstToken,
             ours.FoldPatches,
             ours.GroupDropout,
+            ours.ImageParts,
             ours.ModelDescription,
             ours.NearestUpsampling,
             ours.TokenRange,

@@ -10,6 +10,7 @@ from hsvit_keras.layers.fourier_mixing import FourierMixing
 from hsvit_keras.layers.grid_attention import GridAttention
 from hsvit_keras.layers.group_dropout import GroupDropout
 from hsvit_keras.layers.group_layer_normalization import GroupLayerNormalization
+from hsvit_keras.layers.image_parts import ImageParts
 from hsvit_keras.layers.join_tokens import JoinTokens
 from hsvit_keras.layers.layer_scale import LayerScale
 from hsvit_keras.layers.linformer_attention import LinformerAttention
@@ -43,6 +44,7 @@ __all__ = [
     "GridAttention",
     "GroupDropout",
     "GroupLayerNormalization",
+    "ImageParts",
     "JoinTokens",
     "LayerScale",
     "LinformerAttention",

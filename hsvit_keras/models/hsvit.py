@@ -9,11 +9,12 @@ groups, dim)` and are computed at once; any rectangular image is taken.
 """
 
 import functools
+import math
 
 import keras
 from keras import layers
 
-from hsvit_keras.layers import FirstToken, GroupDropout, GroupLayerNormalization, TileTokens
+from hsvit_keras.layers import FirstToken, GroupDropout, GroupLayerNormalization, ImageParts, TileTokens
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_model import ImageModel, constructor_arguments
 from hsvit_keras.models.registry import register_model
@@ -65,6 +66,11 @@ class HSViT(ImageModel):
         stem: str. In a `"shared"` stem each convolution sees all maps of the one before. In a `"split"` stem
             each attention group has a column of its own from the image on, as in figure 1 (d): fewer
             multiply-adds, and parts of `shard` repeat nothing.
+        image_grid: (rows, columns) of equal parts into which the image is cut for the groups of a `"split"`
+            stem, so that a node needs no more than its part of a large image: section 4.5. Group g sees part
+            `g * rows * columns // attention_groups`, counted row by row; by default the whole image.
+        separable: bool, whether each convolution but the first is a depthwise one, normalization and ReLU,
+            and then a 1 x 1 convolution, as in MobileNet: section 4.5.
         use_convolution: bool. Without convolutions each colour channel of the image is a token,
             repeated up to `filters[-1]` tokens; `hidden_dim` has to be height * width.
         dtype: dtype policy of all layers; the global one by default.
@@ -99,6 +105,8 @@ class HSViT(ImageModel):
         use_convolution=True,
         group_dropout_rate=0.0,
         stem="shared",
+        image_grid=(1, 1),
+        separable=False,
         dtype=None,
         name="hsvit",
         **kwargs,
@@ -111,10 +119,15 @@ class HSViT(ImageModel):
         def build_features(image):
             features = {}
             if use_convolution:
-                maps, columns = image, attention_groups if stem == "split" else 1
+                columns = attention_groups if stem == "split" else 1
+                maps, image_columns = _seen(image, arguments["image_grid"], attention_groups)
                 stages = zip(filters, arguments["kernel_sizes"], pool_strides, strict=True)
-                for i, stage in enumerate(stages):
-                    maps = _convolutional_stage(maps, *stage, columns, name=f"stage{i}")
+                for i, (width, size, stride) in enumerate(stages):
+                    for j, kernel_size in enumerate((size, 3)):
+                        groups, pointwise = (columns, separable) if i or j else (image_columns, False)
+                        maps = _convolution(maps, width, kernel_size, groups, pointwise, f"stage{i}", j)
+                    if stride > 1:
+                        maps = blocks.max_pooling(maps, size, stride, f"stage{i}_pool")
                     features[f"stage{i}"] = maps
                 tokens = _embed_maps(maps, hidden_dim, dropout_rate)
             else:
@@ -139,16 +152,28 @@ class HSViT(ImageModel):
         super().__init__(build_features, blocks.classifier(num_classes), arguments, **kwargs)
 
 
-def _convolutional_stage(maps, filters, kernel_size, pool_stride, columns, name):
-    """Two convolutions and a max pooling, all with symmetric padding; all columns see the whole image."""
-    for j, size in enumerate((kernel_size, 3)):
-        groups = 1 if name == "stage0" and j == 0 else columns
-        maps = blocks.convolution(maps, filters, size, 1, False, f"{name}_conv{j}", groups)
-        maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=f"{name}_norm{j}")(maps)
-        maps = layers.ReLU(name=f"{name}_relu{j}")(maps)
-    if pool_stride > 1:
-        maps = blocks.max_pooling(maps, kernel_size, pool_stride, f"{name}_pool")
-    return maps
+def _seen(image, grid, groups):
+    """What the first convolution sees, and in how many columns: the image, or for each group its part."""
+    count = math.prod(grid)
+    if count == 1:
+        return image, 1
+    parts = [group * count // groups for group in range(groups)]
+    return ImageParts(grid, parts, name="image_parts")(image), groups
+
+
+def _convolution(maps, filters, kernel_size, groups, separable, stage, j):
+    """The `j`-th convolution of a stage, with symmetric padding, normalization and ReLU."""
+    if separable:
+        maps = blocks.depthwise_convolution(maps, kernel_size, 1, 1, False, f"{stage}_depthwise{j}")
+        maps = _normalized(maps, f"{stage}_depthwise_norm{j}", f"{stage}_depthwise_relu{j}")
+        kernel_size = 1
+    maps = blocks.convolution(maps, filters, kernel_size, 1, False, f"{stage}_conv{j}", groups)
+    return _normalized(maps, f"{stage}_norm{j}", f"{stage}_relu{j}")
+
+
+def _normalized(maps, norm, relu):
+    maps = layers.BatchNormalization(momentum=0.9, epsilon=1e-5, name=norm)(maps)
+    return layers.ReLU(name=relu)(maps)
 
 
 def _maps_as_tokens(maps):
@@ -189,6 +214,7 @@ def _check_arguments(arguments):
     blocks.check_choice("stem", arguments["stem"], ("shared", "split"))
     if arguments["stem"] == "split":
         _check_columns(arguments)
+    _check_image_grid(arguments)
     if arguments["group_dropout_rate"] and not attention_groups:
         raise InputError(
             "without attention there are no groups to drop; received "
@@ -199,8 +225,14 @@ def _check_arguments(arguments):
         blocks.check_integer("num_heads", arguments["num_heads"], 1)
         blocks.check_divides("attention_groups", attention_groups, "filters[-1]", filters[-1])
         blocks.check_divides("num_heads", arguments["num_heads"], "hidden_dim", hidden_dim)
+    if arguments["separable"] and not arguments["use_convolution"]:
+        raise InputError(
+            "without convolutions none can be separable; received separable=True, use_convolution=False"
+        )
     if arguments["use_convolution"]:
-        _check_pooling(input_shape, kernel_sizes, pool_strides)
+        rows, columns = arguments["image_grid"]
+        part = (input_shape[0] // rows, input_shape[1] // columns, input_shape[2])
+        _check_pooling(part, kernel_sizes, pool_strides)
     elif hidden_dim != input_shape[0] * input_shape[1]:
         raise InputError(
             "without convolution a token is a whole image plane, so hidden_dim has to be height * width = "
@@ -217,6 +249,23 @@ def _check_columns(arguments):
         )
     for i, count in enumerate(filters):
         blocks.check_divides("attention_groups", attention_groups, f"filters[{i}]", count)
+
+
+def _check_image_grid(arguments):
+    grid, input_shape = arguments["image_grid"], arguments["input_shape"]
+    if not isinstance(grid, tuple) or len(grid) != 2:
+        raise InputError(f"image_grid has to be (rows, columns); received image_grid={grid!r}")
+    for i, (count, side) in enumerate(zip(grid, input_shape[:2], strict=True)):
+        blocks.check_integer(f"image_grid[{i}]", count, 1)
+        blocks.check_divides(f"image_grid[{i}]", count, f"input_shape[{i}]", side)
+    if math.prod(grid) > 1:
+        if arguments["stem"] != "split":
+            raise InputError(
+                f"only columns of a split stem can see parts of an image; received image_grid={grid}, "
+                f"stem={arguments['stem']!r}"
+            )
+        count, groups = math.prod(grid), arguments["attention_groups"]
+        blocks.check_divides("the number of parts of image_grid", count, "attention_groups", groups)
 
 
 def _check_pooling(input_shape, kernel_sizes, pool_strides):

@@ -54,8 +54,8 @@ UNREAD = ("stage1_block1_attention_query_conv",)
 class Family:
     """A family's small models and their files, each made when a test first asks for it."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, **overrides):
+        self.name, self.overrides = name, overrides
 
     @functools.cached_property
     def model(self):
@@ -63,13 +63,13 @@ class Family:
         _, arguments = small._small(self.name)
         widths = [key for key in WIDTHS if key in arguments] or ["filters"]
         wider = {key: np.multiply(arguments[key], WIDER) for key in widths}
-        model, rng = small.small_model(self.name, **wider), np.random.default_rng(0)
+        model, rng = small.small_model(self.name, **wider, **self.overrides), np.random.default_rng(0)
         model.set_weights([weight * rng.uniform(0.8, 1.2, weight.shape) for weight in model.get_weights()])
         return model
 
     @functools.cached_property
     def quantized(self):
-        model = small.grown_model(self.name)
+        model = small.grown_model(self.name, **self.overrides)
         return hsvit_keras.calibrate(model, [random_images(model)])
 
     @functools.cached_property
@@ -100,20 +100,39 @@ each_preset = pytest.mark.parametrize("preset", list(LIMITS))
 @each_preset
 @each_family
 def test_accelerated_whole(name, preset):
-    found = family(name).report(preset)
-    assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
-    assert (found["partitions"], found["fully_delegated"]) == (1, True)
-    graphs = tflite_file.read(family(name).content(preset), name).subgraphs
-    assert max(len(tensor.shape) for graph in graphs for tensor in graph.tensors) <= 4
+    assert_accelerated_whole(family(name), preset)
 
 
 @each_preset
 @each_family
 def test_computes_what_keras_does(name, preset):
-    expected, outputs = family(name).expected_and_outputs(preset)
+    assert_computes_what_keras_does(family(name), preset)
+
+
+@pytest.mark.slow
+@each_preset
+@pytest.mark.parametrize(
+    "overrides", [{"separable": True}, {"stem": "split", "image_grid": (2, 1)}], ids=["separable", "parts"]
+)
+def test_other_stems_of_hsvit(overrides, preset):
+    stem = Family("hsvit_c2a2", **overrides)
+    assert_accelerated_whole(stem, preset)
+    assert_computes_what_keras_does(stem, preset)
+
+
+def assert_accelerated_whole(family, preset):
+    found = family.report(preset)
+    assert found["undelegated_ops"] == found["custom_ops"] == found["flex_ops"] == []
+    assert (found["partitions"], found["fully_delegated"]) == (1, True)
+    graphs = tflite_file.read(family.content(preset), family.name).subgraphs
+    assert max(len(tensor.shape) for graph in graphs for tensor in graph.tensors) <= 4
+
+
+def assert_computes_what_keras_does(family, preset):
+    expected, outputs = family.expected_and_outputs(preset)
     compared = comparison.compare_outputs(TASKS["classification"], {"": expected}, {"": outputs})
     limits = LIMITS[preset]
-    if preset == "int8" and name in DEEP:
+    if preset == "int8" and family.name in DEEP:
         limits = {**limits, "cosine": 1 - 0.12**2 / 2}
     comparison.check(compared, limits)
 

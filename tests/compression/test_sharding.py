@@ -13,9 +13,17 @@ from tests.models.running import ON_JAX, images, outputs, without_tracing
 from tests.models.small import small_model
 from tests.parameters import slow_but
 
+# Arguments of the ways in which groups see the image.
+STEMS = {
+    "shared": {},
+    "split": {"stem": "split"},
+    "separable": {"separable": True},
+    "parts": {"stem": "split", "image_grid": (1, 2)},
+}
+
 
 def hsvit(stem="shared"):
-    return with_random_weights(small_model("hsvit_c2a2", depth=1, stem=stem))
+    return with_random_weights(small_model("hsvit_c2a2", depth=1, **STEMS[stem]))
 
 
 shared_hsvit = functools.cache(hsvit)  # for tests that do not modify it
@@ -26,7 +34,7 @@ def joined_outputs(parts, head, pictures):
 
 
 @pytest.mark.slow_on_jax
-@pytest.mark.parametrize("stem", ["shared", "split"])
+@pytest.mark.parametrize("stem", slow_but(["shared", "split"], STEMS))
 @pytest.mark.parametrize("num_shards", slow_but([4], [1, 3, 4]))
 def test_all_parts_together_equal_the_model(num_shards, stem):
     model = shared_hsvit(stem)
@@ -91,6 +99,18 @@ def test_training_updates_all_kernels_of_a_split_stem():
     model.fit(images(model), np.zeros(len(images(model))), verbose=0)
     change = np.abs(model.get_layer("stage1_conv1").get_weights()[0] - before)
     assert (change.max((0, 1, 2)) > 0).all()
+
+
+def test_a_part_sees_only_its_part_of_the_image():
+    """Four groups and two columns of the image: groups 0 and 1 see the left one, 2 and 3 the right one."""
+    model = small_model("hsvit_c2a2", depth=1, **STEMS["parts"])
+    pictures = images(model)
+    changed = pictures.copy()
+    changed[:, :, pictures.shape[2] // 2 :] += 1
+    parts, _ = shard(model, 4)
+    assert [part.get_layer("image_parts").parts for part in parts] == [(0,), (0,), (1,), (1,)]
+    differences = [np.abs(outputs(part, changed) - outputs(part, pictures)).max() for part in parts]
+    assert differences[:2] == [0, 0] and min(differences[2:]) > 1e-3
 
 
 def test_parts_are_saved_and_loaded(tmp_path):

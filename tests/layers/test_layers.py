@@ -21,6 +21,7 @@ LAYERS = {
     "two_class_tokens": (layers.ClassToken(2), [TOKENS]),
     "edge_padding": (layers.EdgePadding2D(((1, 2), (0, 1))), [MAPS]),
     "for_each_sample": (layers.ForEachSample(), [TOKENS[:1], GROUPED]),
+    "image_parts": (layers.ImageParts((2, 2), (0, 3, 3, 1, 2)), [EVEN_MAPS]),
     "join_tokens": (layers.JoinTokens(), [TOKENS, 2 * TOKENS[:, :3]]),
     "token_range": (layers.TokenRange(1, 3), [TOKENS]),
     "token_range_to_the_end": (layers.TokenRange(2), [GROUPED]),
@@ -121,6 +122,24 @@ def test_first_token(tokens):
 @pytest.mark.parametrize("tokens", [TOKENS, GROUPED], ids=["plain", "groups"])
 def test_token_range(tokens, start, stop):
     np.testing.assert_array_equal(numpy(layers.TokenRange(start, stop)(tokens)), tokens[:, start:stop])
+
+
+def test_image_parts_are_counted_row_by_row():
+    """Groups may share a part, and any number of them is joined."""
+    parts = (1, 1, 0, 5, 4, 4)
+    found = numpy(layers.ImageParts((3, 2), parts)(EVEN_MAPS))
+    assert found.shape == (2, 2, 2, 6 * 5)
+    for group, part in enumerate(parts):
+        row, column = part // 2, part % 2
+        expected = EVEN_MAPS[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+        np.testing.assert_array_equal(found[..., 5 * group : 5 * group + 5], expected)
+
+
+def test_a_grid_has_to_fit():
+    with pytest.raises(ValueError, match=r"parts of the grid, 0 to 3; received parts=\(4,\)"):
+        layers.ImageParts((2, 2), (4,))
+    with pytest.raises(ValueError, match=r"grid has to divide height and width.*received grid=\(4, 1\)"):
+        layers.ImageParts((4, 1), (0,))(EVEN_MAPS)
 
 
 @pytest.mark.parametrize("size", [2, 3])

@@ -8,6 +8,7 @@ import pytest
 
 import hsvit_keras
 from hsvit_keras.checkpoints import hsvit as checkpoint
+from hsvit_keras.compression.counting import count_multiply_adds
 from tests import reference
 from tests.models.counting import count, outline, trainable, without_values
 
@@ -114,6 +115,69 @@ def test_pooling_pads_before_and_behind():
     assert pooled.shape == (1, 8, 8, 4)
     np.testing.assert_array_equal(pooled[0, 0, 0], maps[0, :2, :2].max((0, 1)))
     np.testing.assert_array_equal(pooled[0, 7, 7], maps[0, 13:16, 13:16].max((0, 1)))
+
+
+@pytest.mark.once
+def test_separable_convolutions_have_the_weights_and_multiply_adds_of_their_definition():
+    """All but the first: k * k weights a channel, and channels * filters; C2A2 on 32 x 32 pixels."""
+    arguments = {"input_shape": (32, 32, 3), "num_classes": 10}
+    # channels, filters and side of the map
+    convolutions = ((64, 64, 32), (64, 128, 16), (128, 128, 16))
+    weights, multiply_adds = 0, 0
+    for channels, filters, side in convolutions:
+        saved = 9 * channels * filters - (9 * channels + channels * filters)
+        weights += saved - 2 * channels  # gain and offset of the normalization between
+        multiply_adds += saved * side**2
+    plain, separable = (
+        hsvit_keras.create_model("hsvit_c2a2", **arguments, separable=value) for value in (False, True)
+    )
+    assert count(plain) - count(separable) == weights
+    assert count_multiply_adds(plain) - count_multiply_adds(separable) == multiply_adds
+    assert separable.get_layer("stage1_depthwise0").kernel.shape == (3, 3, 64, 1)
+    assert separable.get_layer("stage1_conv0").kernel.shape == (1, 1, 64, 128)
+
+
+@pytest.mark.once
+def test_parts_of_the_image_divide_the_multiply_adds_of_a_split_stem():
+    """Each of 16 groups sees a quarter of 32 x 32 x 3 pixels; its tokens have 4 x 4 pixels, not 8 x 8."""
+    arguments = {"input_shape": (32, 32, 3), "num_classes": 10, "stem": "split"}
+    whole, parts = (
+        hsvit_keras.create_model("hsvit_c2a2", **arguments, image_grid=grid) for grid in ((1, 1), (2, 2))
+    )
+    stem = 32**2 * 64 * (27 + 9 * 4) + 16**2 * 128 * (9 * 4 + 9 * 8)
+    embedding = 128 * 64 * 64
+    saved = count_multiply_adds(whole) - count_multiply_adds(parts)
+    assert saved == (stem + embedding) * 3 // 4
+    assert count(whole) - count(parts) == 64 * 64 * 3 // 4
+
+
+def test_groups_see_their_part_of_the_image():
+    model = hsvit_keras.HSViT(**SMALL, stem="split", image_grid=(2, 2))
+    answers = keras.Model(model.inputs[0], model.get_layer("group_answers").output)
+    image = np.random.default_rng(0).normal(size=(1, 16, 16, 3)).astype("float32")
+    changed = image.copy()
+    changed[:, 8:, :8] += 1  # below, on the left: part 2
+    difference = np.abs(np.asarray(answers(changed)) - np.asarray(answers(image))).max(-1)[0]
+    assert difference[2] > 1e-3
+    np.testing.assert_array_equal(np.delete(difference, 2), 0)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"image_grid": (2, 2)}, r"only columns of a split stem.*image_grid=\(2, 2\), stem='shared'"),
+        ({"image_grid": 2}, r"image_grid has to be \(rows, columns\); received image_grid=2"),
+        ({"image_grid": (3, 1), "stem": "split"}, r"image_grid\[0\] has to divide input_shape\[0\]"),
+        ({"image_grid": (0, 1), "stem": "split"}, r"image_grid\[0\] has to be .* at least 1"),
+        ({"image_grid": (4, 2), "stem": "split"}, "parts of image_grid has to divide attention_groups"),
+        ({"image_grid": (4, 1), "stem": "split", "pool_strides": (4, 4)}, "the image is too small: stage 1"),
+        ({"separable": True, "use_convolution": False, "hidden_dim": 256}, "without convolutions none"),
+    ],
+)  # fmt: skip
+def test_stems_that_do_not_fit(changes, message):
+    with pytest.raises(ValueError, match=message):
+        hsvit_keras.HSViT(**{**SMALL, **changes})
 
 
 def test_groups_do_not_hear_of_each_other():

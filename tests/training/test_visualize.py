@@ -5,13 +5,12 @@ import json
 import keras
 import numpy as np
 import pytest
-from PIL import Image
 
 import hsvit_keras
 from hsvit_runtime.errors import MissingFileError
 from tests.command_line.in_process import call
 from training import visualize
-from training.visualizing import attention_maps
+from training.visualizing import attention_maps, moving
 
 pytestmark = pytest.mark.once  # JAX trains in test_train, and compresses in test_compress
 
@@ -127,27 +126,59 @@ def test_another_model_is_refused(images):
         ({"use_convolution": False, "hidden_dim": 192}, 1 + 3),
     ],
 )
-def test_the_picture_has_a_row_for_each_image(tmp_path, images, overrides, columns):
+def test_the_picture_has_a_row_for_each_image(images, overrides, columns):
     model = make_model(**overrides)
-    rows = [{"label": "a", "predicted": "a"}] * 3
-    path = tmp_path / "maps.png"
     maps, attention = (
         attention_maps.feature_maps(model, images),
         attention_maps.class_attention(model, images),
     )
-    attention_maps.draw(np.clip(100 * images, 0, 255), rows, maps, attention, 5, path)
-    with Image.open(path) as picture:
-        size = picture.size
-    assert size == (round(columns * 1.1 * 120), round((3 * 1.35 + 0.3) * 120))
+    kernels = None if maps is None else attention_maps.chosen_kernels(maps, attention, 5)
+    maps = None if maps is None else attention_maps.maps_of(maps, kernels)
+    figure = attention_maps.figure_of(np.clip(100 * images, 0, 255), "abc", maps, kernels, attention)
+    assert tuple(figure.get_size_inches()) == pytest.approx((columns * 1.1, 3 * 1.35 + 0.3))
+    assert [axes.get_title() for axes in figure.axes if axes.get_title() in "abc"] == ["a", "b", "c"]
+
+
+def test_the_maps_are_those_of_the_chosen_kernels():
+    maps = np.random.default_rng(0).normal(size=(2, 4, 3, 6))
+    found = attention_maps.maps_of(maps, np.array([[5, 0], [1, 1]]))
+    np.testing.assert_array_equal(found[0, 0], maps[0, :, :, 5])
+    np.testing.assert_array_equal(found[1, 1], maps[1, :, :, 1])
+
+
+def test_images_are_moved_by_whole_pixels_of_the_maps():
+    image = np.arange(1, 1 + 8 * 8).reshape(1, 8, 8, 1)
+    moved = moving.moved(image, (4, 4))
+    assert (moved["shifted"][0, :2] == 0).all() and (moved["shifted"][0, :, :2] == 0).all()
+    np.testing.assert_array_equal(moved["shifted"][0, 2:, 2:], image[0, :6, :6])
+    # Counter-clockwise: the last column becomes the first row.
+    np.testing.assert_array_equal(moved["rotated"][0, 0, :, 0], image[0, :, 7, 0])
+    np.testing.assert_array_equal(moving.moved(image[:, :4], (2, 4))["rotated"][0, 0, 0], image[0, 3, 7])
+
+
+def test_maps_of_pixels_agree_and_maps_of_places_do_not():
+    images = np.random.default_rng(0).normal(size=(4, 16, 16, 1))
+    halved = lambda images: images.reshape(-1, 8, 2, 8, 2, 1).mean((2, 4))  # noqa: E731
+    assert moving.agreement(halved, images) == pytest.approx({"shifted": 1, "rotated": 1})
+    row = np.arange(8.0)[:, None, None] ** 2
+    assert moving.agreement(lambda images: np.ones((4, 1, 8, 1)) * row, images)["rotated"] == pytest.approx(0)
+    against = moving.agreement(lambda images: halved(images) * [1, -1], images)
+    assert against == pytest.approx({"shifted": 1, "rotated": 1})
+    edges = lambda images: np.diff(halved(images), axis=1, append=0)  # noqa: E731
+    found = moving.agreement(edges, images)
+    assert found["shifted"] == pytest.approx(1, abs=0.15)  # but for the edge
+    # Differences to the pixel below and to the one beside have one of two pixels in common.
+    assert found["rotated"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_the_command_draws_and_writes_the_numbers(tmp_path):
     make_model(attention_groups=4, mean=0.3, std=0.3, data_set="digits").save(tmp_path / "best.keras")
     output = tmp_path / "maps.png"
-    call(visualize, f"--model={tmp_path / 'best.keras'}", "--count=2", f"--output={output}")
+    call(visualize, f"--model={tmp_path / 'best.keras'}", "--count=2", "--moved", f"--output={output}")
     assert output.read_bytes().startswith(b"\x89PNG")
     content = json.loads(output.with_suffix(".json").read_text())
-    assert len(content["images"]) == 2
+    assert [row.get("moved") for row in content["images"]] == [None, None, "shifted", "rotated"]
+    assert len({row["label"] for row in content["images"][1:]}) == 1
     weights = np.array(content["images"][0]["class_attention"])
     assert weights.shape == (4, 1 + KERNELS // 4)
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-4)

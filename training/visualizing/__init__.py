@@ -1,1 +1,1 @@
-"""Pictures of what a model computes."""
+"""Figures of papers, and pictures of what a model computes."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from command_line import plots
 from hsvit_runtime.errors import InputError
+from training.visualizing.inside import values
 
 
 def feature_maps(model, images):
@@ -22,7 +23,12 @@ def feature_maps(model, images):
     maps = _tensor_of_maps(model)
     if maps is model.inputs[0]:
         return None
-    return _values(model, maps, images)
+    return values(model, maps, images)
+
+
+def map_shape(model):
+    """(height, width) of the feature maps of an HSViT."""
+    return _tensor_of_maps(model).shape[1:3]
 
 
 def class_attention(model, images, block=-1):
@@ -49,7 +55,7 @@ def class_attention(model, images, block=-1):
     if not -len(blocks) <= block < len(blocks):
         raise InputError(f"block has to be from {-len(blocks)} to {len(blocks) - 1}; received block={block}")
     attention = blocks[block]
-    query, key = (_values(model, tensor, images) for tensor in attention.input[:2])
+    query, key = values(model, list(attention.input[:2]), images)
     weights = np.asarray(attention.attention_weights(query, key), np.float32)[:, :, 0]
     groups = weights.shape[1] // attention.num_heads
     return weights.reshape(len(images), groups, attention.num_heads, -1).mean(2)
@@ -69,30 +75,54 @@ def most_attended(attention, kernels):
     return attention[:, :, 1:].argmax(-1) + np.arange(groups) * (kernels // groups)
 
 
-def draw(pictures, rows, maps, attention, max_groups, path):
-    """Draws a row for each image.
+def chosen_kernels(maps, attention, count):
+    """Kernels to show: of each group the one that it attends to most; without attention, evenly spread ones.
+
+    Args:
+        maps: array of `feature_maps`.
+        attention: array of `class_attention`, or None.
+        count: int, how many at most.
+
+    Returns:
+        int array `(batch, at most count)`.
+    """
+    kernels = maps.shape[-1]
+    if attention is not None:
+        return most_attended(attention, kernels)[:, :count]
+    spread = np.linspace(0, kernels - 1, min(count, kernels)).astype(int)
+    return np.tile(spread, (len(maps), 1))
+
+
+def maps_of(maps, kernels):
+    """The maps `(batch, kernels of a row, height, width)` of the kernels chosen for each image."""
+    return np.take_along_axis(np.moveaxis(maps, -1, 1), kernels[:, :, None, None], axis=1)
+
+
+def figure_of(pictures, captions, maps=None, kernels=None, attention=None):
+    """Draws a row for each image: the image, maps and how attention is spread.
 
     Args:
         pictures: array `(count, height, width, 1 or 3)` of 0 to 255.
-        rows: list of dicts with `label` and `predicted`.
-        maps: array of `feature_maps`, or None.
+        captions: list of str, one an image.
+        maps: array of `maps_of`, or None.
+        kernels: int array of `chosen_kernels`, whose maps these are, or None.
         attention: array of `class_attention`, or None.
-        max_groups: int, how many groups, or kernels where there are no groups, at most.
-        path: path of the .png to write.
+
+    Returns:
+        matplotlib figure.
     """
-    chosen = None if maps is None else _chosen_kernels(maps, attention, max_groups)
-    columns = 1 + (0 if chosen is None else chosen.shape[1]) + (3 if attention is not None else 0)
-    with plots.style():
-        figure = plots.new_figure((columns * 1.1, len(rows) * 1.35 + 0.3))
-        grid = figure.add_gridspec(len(rows), columns)
-        for i, row in enumerate(rows):
-            picture = pictures[i].astype(np.uint8)
-            _show(figure.add_subplot(grid[i, 0]), picture, _caption(row), cmap="gray", vmin=0, vmax=255)
-            for j, kernel in enumerate([] if chosen is None else chosen[i]):
-                _show(figure.add_subplot(grid[i, 1 + j]), maps[i, :, :, kernel], f"kernel {kernel}")
-            if attention is not None:
-                _show_attention(figure.add_subplot(grid[i, -3:]), attention[i], attention.max())
-        plots.save(figure, path)
+    width = 0 if maps is None else maps.shape[1]
+    columns = 1 + width + (3 if attention is not None else 0)
+    figure = plots.new_figure((columns * 1.1, len(pictures) * 1.35 + 0.3))
+    grid = figure.add_gridspec(len(pictures), columns)
+    for i, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        axes = figure.add_subplot(grid[i, 0])
+        _show(axes, np.asarray(picture, np.uint8), caption, cmap="gray", vmin=0, vmax=255)
+        for j in range(width):
+            _show(figure.add_subplot(grid[i, 1 + j]), maps[i, j], f"kernel {kernels[i, j]}")
+        if attention is not None:
+            _show_attention(figure.add_subplot(grid[i, -3:]), attention[i], attention.max())
+    return figure
 
 
 def _show_attention(axes, weights, largest):
@@ -104,23 +134,10 @@ def _show_attention(axes, weights, largest):
     axes.grid(False)
 
 
-def _chosen_kernels(maps, attention, max_groups):
-    kernels = maps.shape[-1]
-    if attention is not None:
-        return most_attended(attention, kernels)[:, :max_groups]
-    spread = np.linspace(0, kernels - 1, min(max_groups, kernels)).astype(int)
-    return np.tile(spread, (len(maps), 1))
-
-
 def _show(axes, pixels, title, **options):
     axes.imshow(pixels, **options)
     axes.set_title(title, fontsize=7)
     axes.set_axis_off()
-
-
-def _caption(row):
-    label, predicted = row["label"], row["predicted"]
-    return label if predicted == label else f"{label} (taken for {predicted})"
 
 
 def _tensor_of_maps(model):
@@ -128,9 +145,3 @@ def _tensor_of_maps(model):
     if "flatten_maps" not in names:
         raise InputError(f"{model.name} is no HSViT: it has no layer named flatten_maps")
     return model.get_layer("flatten_maps").input
-
-
-def _values(model, tensor, images):
-    import keras
-
-    return np.asarray(keras.Model(model.inputs[0], tensor)(images), np.float32)

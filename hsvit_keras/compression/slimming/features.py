@@ -23,6 +23,7 @@ from hsvit_keras.compression.slimming.layer_rules import (
     mixes_features,
 )
 from hsvit_keras.compression.slimming.operation_rules import OPERATION_RULES
+from hsvit_keras.layers import ImageParts
 
 RULES = {**LAYER_RULES, **OPERATION_RULES}
 KERNELS = (*CONVOLUTIONS, *SEPARABLE, *TRANSPOSED)
@@ -34,8 +35,8 @@ def follow(graph, sources):
 
     Args:
         graph: `Graph`.
-        sources: dict from the path of a layer of `SOURCES` to a sequence with the number of the part of each
-            of its output features.
+        sources: dict from the path of a layer of `SOURCES`, or of `ImageParts`, to a sequence with the number
+            of the part of each of its output features.
 
     Returns:
         list of `Cut`, in the order of the graph.
@@ -99,6 +100,9 @@ def _source(layer, incoming, parts):
     last = len(layer.output.shape) - 1
     if any(incoming) or mixes_features(layer) or layer.output.shape[-1] != len(parts):
         raise InseparableError(layer)
+    if isinstance(layer, ImageParts):
+        groups = parts[:: len(parts) // len(layer.parts)]
+        return cut(layer, sizes={"parts": groups}, output=AxisParts(last, parts))
     if isinstance(layer, layers.EinsumDense):
         return einsum_letter(layer, layer.equation[-1], parts)
     if not isinstance(layer, layers.Dense) and not _is_plain(layer):

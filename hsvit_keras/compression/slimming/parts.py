@@ -21,6 +21,7 @@ from hsvit_keras.compression.slimming.cuts import AxisParts, Cut, InseparableErr
 from hsvit_keras.compression.slimming.features import KERNELS, follow, nearest_source
 from hsvit_keras.compression.slimming.layer_rules import ATTENTION, CONVOLUTIONS, has_shared_head
 from hsvit_keras.compression.slimming.residuals import find_residuals
+from hsvit_keras.layers import ImageParts
 from hsvit_runtime.errors import InputError
 
 _PROJECTIONS = (layers.Dense, layers.EinsumDense)
@@ -118,13 +119,14 @@ def _removable(graph, candidates):
 def _groups(graph):
     for attention in _layers_of(graph, ATTENTION):
         query = attention.input[0]
-        convolution = nearest_source(graph, attention, CONVOLUTIONS)
-        # A group owns its channels in grouped convolutions; they start at a convolution without groups.
-        while convolution and convolution.groups > 1:
-            convolution = nearest_source(graph, graph.producers(convolution)[0], CONVOLUTIONS)
-        if len(query.shape) == 4 and convolution and convolution.filters % query.shape[2] == 0:
-            groups, path = query.shape[2], graph.path(convolution)
-            yield path, groups, {path: _consecutive(groups, convolution.filters)}
+        source = nearest_source(graph, attention, CONVOLUTIONS)
+        # A group owns its channels in grouped convolutions; they start at a convolution without groups, or
+        # where each group gets its part of the image.
+        while getattr(source, "groups", 1) > 1:
+            source = nearest_source(graph, graph.producers(source)[0], (*CONVOLUTIONS, ImageParts))
+        if len(query.shape) == 4 and source and source.output.shape[-1] % query.shape[2] == 0:
+            groups, path = query.shape[2], graph.path(source)
+            yield path, groups, {path: _consecutive(groups, source.output.shape[-1])}
             return
 
 

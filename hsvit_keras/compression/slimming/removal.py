@@ -222,7 +222,10 @@ def _slimmed_operation(operation, cuts):
 def _set_sizes(config, cuts):
     sizes = [(argument, parts, kept) for cut, kept in cuts for argument, parts in cut.sizes.items()]
     for argument, is_kept in _intersections(sizes):
-        _set_size(config, argument, int(is_kept.sum()))
+        if isinstance(config.get(argument), list | tuple):  # it has an entry for each part
+            config[argument] = np.compress(is_kept, config[argument]).tolist()
+        else:
+            _set_size(config, argument, int(is_kept.sum()))
 
 
 def _intersections(entries):
