@@ -234,6 +234,28 @@ def test_positions_and_heads_are_switches_of_their_own():
     assert not [layer.name for layer in model.layers if "heads" in layer.name or "affine" in layer.name]
 
 
+ABLATED = {
+    "plain": PLAIN,
+    "average": {**PLAIN, "split_class_token": True, "neighbours": "average"},
+    "all tokens": {"recalibration": "all_tokens", "shortcut": False},
+    "layer normalization": {"embedding_norm": "layer", "mlp_norm": "layer", "affine": False},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ABLATED)
+def test_ablated_models_run_on_phones(name, tmp_path):
+    """`to_tflite` refuses an artifact whose outputs differ from the model's."""
+    model = hsvit_keras.DHVT(**{**SMALL, **ABLATED[name]})
+    report = hsvit_keras.to_tflite(model, tmp_path / "float32.tflite", preset="float32")
+    assert report["fully_delegated"] and report["partitions"] == 1
+    report = hsvit_keras.to_tflite(
+        model, tmp_path / "int8.tflite", preset="int8", calibration=[images() for _ in range(4)]
+    )
+    assert report["parity"]["cosine"] > 0.98
+
+
 WRONG = {
     "embedding": ({"embedding": "patch"}, "embedding has to be one of 'convolutions', 'patches'"),
     "norm": ({"mlp_norm": "group"}, "mlp_norm has to be one of 'batch', 'layer', None; received"),

@@ -11,6 +11,7 @@ from hsvit_runtime.errors import InputError
 from tests.models.counting import count, outline
 from tests.models.test_xformers import counts
 from training.configs import digits
+from training.scaling.costs import Cost
 from training.tabulating.overview import overview
 from training.tabulating.paper import Row, Table, list_tables, load_table
 from training.tabulating.plan import choose_rows, config_of
@@ -222,6 +223,15 @@ def test_counts(name, row):
     if row.layers:
         shown = in_the_form_of(row.layers, count_layers(model))
         assert shown == OTHER_LAYERS.get(row.name, row.layers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["DeiT-Ti", "DeiT-Ti + PoWER", "DeiT-S + PoWER"])
+def test_flops_of_power(title):
+    """All tokens of all blocks count, as in the paper."""
+    (row,) = choose_rows(TABLES["hvt_table1"], [title])
+    model = {"name": row.model, **row.arguments}
+    assert in_the_form_of(row.multiply_adds, Cost("full_multiply_adds")(model)) == row.multiply_adds
 
 
 @pytest.mark.slow

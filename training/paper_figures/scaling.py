@@ -2,13 +2,13 @@
 
 from training.tabulating.results import count_of
 
-# The series of the paper's models by the start of their names.
-_SERIES = {"DeiT-Scaled": "DeiT-Scaled", "DeiT": "DeiT", "PiT-Scaled": "PiT-Scaled", "PiT": "PiT"}
+# The series of the paper's models, which their names start with.
+SERIES = ("DeiT-Scaled", "DeiT", "PiT-Scaled", "PiT")
 
 
 def series(name):
     """DeiT, PiT or their scaled forms; other models are a series of their own."""
-    return next((told for start, told in _SERIES.items() if name.startswith(start)), "other ViTs")
+    return next((start for start in SERIES if name.startswith(start)), "other ViTs")
 
 
 def printed(rows):

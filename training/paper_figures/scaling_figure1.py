@@ -28,4 +28,6 @@ def get_figure():
 def _draw(numbers):
     here = points.measured(numbers, scaling.billions, scaling.series)
     paper = [{**point, "name": ""} for point in numbers["paper"]]
-    return points.draw({"the papers', imagenet": paper, **here}, "10$^9$ multiply-adds")
+    return points.draw(
+        {"the papers', imagenet": paper, **here}, "10$^9$ multiply-adds", joined=scaling.SERIES
+    )

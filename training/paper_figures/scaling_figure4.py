@@ -51,8 +51,15 @@ def _draw(numbers):
 
     here = points.measured(numbers, scaling.billions, series)
     return points.draw(
-        {"the paper's, imagenet": numbers["paper"], **here},
+        {
+            "the paper's, imagenet": numbers["paper"],
+            **{title: [_named(point) for point in found] for title, found in here.items()},
+        },
         "10$^9$ multiply-adds",
-        joined=False,
+        joined=(),
         frontier=True,
     )
+
+
+def _named(point):
+    return {**point, "name": ""} if point["series"] == "random permutation" else point

@@ -52,7 +52,7 @@ def draw_memory(numbers):
     for title, found in parameters.items():
         panels[f"{title}, parameters"] = [_shortly(point) for point in found]
         labels[f"{title}, parameters"] = "parameters in thousands"
-    return points.draw({title: found for title, found in panels.items() if found}, labels, joined=False)
+    return points.draw({title: found for title, found in panels.items() if found}, labels, joined=())
 
 
 def series(name):

@@ -3,7 +3,6 @@
 The size of a patch is not printed; that of ViT-T is taken to be DHVT's, 4. Heads share the dim of a model.
 """
 
-from training.configs import dhvt_cifar100
 from training.tables import dhvt
 from training.tabulating.paper import Row
 
@@ -18,7 +17,7 @@ def get_table():
         _row("DHVT-S", "dhvt_s_cifar_p4", 6, 82.59),
         _row("DHVT-S", "dhvt_s_cifar_p4", 8, 82.82),
     )
-    return dhvt.table("Table 4", {"cifar100": dhvt_cifar100.get_config}, rows, image_size=32)
+    return dhvt.table("Table 4", dhvt.RECIPES, rows, image_size=32)
 
 
 def _row(name, model, heads, top1, **arguments):

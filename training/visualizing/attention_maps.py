@@ -4,6 +4,7 @@ import numpy as np
 
 from command_line import plots
 from hsvit_runtime.errors import InputError
+from training.visualizing.inside import values
 
 
 def feature_maps(model, images):
@@ -22,7 +23,7 @@ def feature_maps(model, images):
     maps = _tensor_of_maps(model)
     if maps is model.inputs[0]:
         return None
-    return _values(model, maps, images)
+    return values(model, maps, images)
 
 
 def map_shape(model):
@@ -54,7 +55,7 @@ def class_attention(model, images, block=-1):
     if not -len(blocks) <= block < len(blocks):
         raise InputError(f"block has to be from {-len(blocks)} to {len(blocks) - 1}; received block={block}")
     attention = blocks[block]
-    query, key = (_values(model, tensor, images) for tensor in attention.input[:2])
+    query, key = values(model, list(attention.input[:2]), images)
     weights = np.asarray(attention.attention_weights(query, key), np.float32)[:, :, 0]
     groups = weights.shape[1] // attention.num_heads
     return weights.reshape(len(images), groups, attention.num_heads, -1).mean(2)
@@ -144,9 +145,3 @@ def _tensor_of_maps(model):
     if "flatten_maps" not in names:
         raise InputError(f"{model.name} is no HSViT: it has no layer named flatten_maps")
     return model.get_layer("flatten_maps").input
-
-
-def _values(model, tensor, images):
-    import keras
-
-    return np.asarray(keras.Model(model.inputs[0], tensor)(images), np.float32)

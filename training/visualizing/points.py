@@ -23,15 +23,14 @@ def measured(numbers, cost, series):
     return panels
 
 
-def draw(panels, x_label, *, log_x=True, joined=True, named=True, frontier=False):
+def draw(panels, x_label, *, joined=None, frontier=False):
     """Draws a panel for each group of points.
 
     Args:
-        panels: dict from title to list of dicts with `series`, `name`, `cost` and `top1` (in percent).
+        panels: dict from title to list of dicts with `series`, `name` (empty for none), `cost` and `top1` (in
+            percent).
         x_label: str, or dict from title to str.
-        log_x: bool, whether the costs are drawn on a logarithmic axis.
-        joined: bool, whether the points of a series are joined by a line.
-        named: bool, whether each point has its name.
+        joined: tuple of str, the series whose points are joined by a line; all by default.
         frontier: bool, whether a line shows which points no other one is both cheaper and better than.
 
     Returns:
@@ -45,19 +44,18 @@ def draw(panels, x_label, *, log_x=True, joined=True, named=True, frontier=False
     for axes in grid[len(panels) :]:
         axes.remove()
     for axes, (title, points) in zip(grid, panels.items(), strict=False):
-        _draw_panel(axes, points, looks, joined, named)
+        _draw_panel(axes, points, looks, looks if joined is None else joined)
         if frontier:
             _draw_frontier(axes, points)
         axes.set_title(title)
         axes.set_xlabel(x_label if isinstance(x_label, str) else x_label[title])
         axes.set_ylabel("top-1 in %")
-        if log_x:
-            _log(axes)
+        _log(axes)
     _draw_legend(figure, grid)
     return figure
 
 
-def _draw_panel(axes, points, looks, joined, named):
+def _draw_panel(axes, points, looks, joined):
     for series, (colour, marker) in looks.items():
         members = sorted(
             (point for point in points if point["series"] == series), key=lambda point: point["cost"]
@@ -66,10 +64,10 @@ def _draw_panel(axes, points, looks, joined, named):
             axes.plot(
                 [point["cost"] for point in members],
                 [point["top1"] for point in members],
-                "-" if joined else "",
+                linestyle="-" if series in joined else "none",
                 color=colour, marker=marker, markersize=5, linewidth=1, label=series,
             )  # fmt: skip
-        for point in members if named else ():
+        for point in members:
             axes.annotate(
                 point["name"], (point["cost"], point["top1"]), (4, -8), textcoords="offset points", fontsize=6
             )
