@@ -146,6 +146,7 @@ SCHEMES = {
             ours.BoxLogits,
             ours.ChannelNormalization,
             ours.DeformableAttention,
+            ours.DetectionOutput,
             ours.ForEachSample,
             ours.FourierMixing,
             ours.GroupLayerNormalization,
