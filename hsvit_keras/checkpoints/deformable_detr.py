@@ -6,7 +6,7 @@ import keras
 
 from hsvit_keras.checkpoints import ms_deform_attn, resnet
 from hsvit_keras.checkpoints import tensors as read
-from hsvit_keras.models.deformable_detr import DeformableDETR, check_arguments
+from hsvit_keras.models.deformable_detr import INPUT_SHAPE, DeformableDETR, check_arguments
 from hsvit_keras.models.deformable_transformer import detections, queries_of_maps, valid_sizes_of_images
 from hsvit_runtime.errors import InputError
 
@@ -35,7 +35,7 @@ def build(architecture, config, input_shape):
             from maps `map0`, `map1`, ... of strides 8, 16, ... in place of images, `backbone_channels`, the
             channels of each, `padded_image_size` (height, width), and `image_sizes`, that of each image of a
             batch, which stands at the top left of the padded one.
-        input_shape: (height, width, channels) in pixels; 800 x 800 x 3 by default.
+        input_shape: (height, width, channels) in pixels; 320 x 320 x 3 by default.
     """
     if config.get("two_stage"):
         raise InputError("the two-stage form is left out: two_stage has to be False")
@@ -49,7 +49,7 @@ def build(architecture, config, input_shape):
     if config.get("backbone", "resnet50") != "resnet50":
         raise InputError(f"backbone has to be 'resnet50'; received {config['backbone']!r}")
     features = ("stage3",) if arguments["num_levels"] == 1 else ("stage1", "stage2", "stage3")
-    shape = input_shape or (800, 800, 3)
+    shape = input_shape or INPUT_SHAPE
     return DeformableDETR(
         input_shape=shape, backbone="resnet50", backbone_features=features, name=architecture, **arguments
     )

@@ -147,6 +147,7 @@ SCHEMES = {
             ours.BoxLogits,
             ours.ChannelNormalization,
             ours.DeformableAttention,
+            ours.DetectionOutput,
             ours.ForEachSample,
             ours.FourierMixing,
             ours.GroupLayerNormalization,

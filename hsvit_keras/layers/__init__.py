@@ -5,6 +5,7 @@ from hsvit_keras.layers.box_logits import BoxLogits, StopGradient
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.deformable_attention import DeformableAttention, SamplingRays
+from hsvit_keras.layers.detection_output import DetectionOutput, with_detections
 from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.for_each_sample import ForEachSample
@@ -41,6 +42,7 @@ __all__ = [
     "ChannelNormalization",
     "ClassToken",
     "DeformableAttention",
+    "DetectionOutput",
     "EdgePadding2D",
     "FirstToken",
     "FoldPatches",
@@ -73,4 +75,5 @@ __all__ = [
     "TokenRange",
     "UnfoldPatches",
     "quick_gelu",
+    "with_detections",
 ]
