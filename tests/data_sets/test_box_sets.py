@@ -74,7 +74,7 @@ def test_what_is_wrong_with_coco_is_said(tmp_path):
 
 
 def write_voc(folder, objects, lists=None, size=(40, 20)):
-    """Writes images and annotations; objects: dict from name to (class, xmin, ymin, xmax, ymax, difficult)."""
+    """Writes images with objects, a dict from name to (class, xmin, ymin, xmax, ymax, difficult)."""
     (folder / "Annotations").mkdir(parents=True)
     for name, of_image in objects.items():
         write_image(folder / "JPEGImages" / f"{name}.jpg", np.zeros((20, 40, 3), np.uint8))
