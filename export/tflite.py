@@ -22,6 +22,9 @@ def define_flags():
     flags.DEFINE_enum("output_type", "float32", TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", None, "Put a softmax behind the logits; the default for classifiers.")
     flags.DEFINE_bool("logits", False, "Keep the logits of a classifier.")
+    flags.DEFINE_integer(
+        "detections", None, "Best detections of a detector, given in place of all its boxes and logits.", 1
+    )
     flags.DEFINE_string("author", None, "Author, for the file's metadata.")
     flags.DEFINE_string("licence", None, "Licence, for the file's metadata.")
 
@@ -45,6 +48,7 @@ def main(_):
         input_type=FLAGS.input_type,
         output_type=FLAGS.output_type,
         probabilities=False if FLAGS.logits else FLAGS.probabilities,
+        detections=FLAGS.detections,
         author=FLAGS.author,
         licence=FLAGS.licence,
     )

@@ -18,6 +18,7 @@ from hsvit_runtime.litert import metadata_schema, packing, signatures, tflite_fi
 
 STANDARD, OWN = "TFLITE_METADATA", "hsvit_description"  # metadata entries of the file
 LABELS = "labels.txt"
+_LABELS_FILE = {"name": LABELS, "description": "Names of the classes, one a line."}
 SIGNATURE = "serving_default"
 _OLDEST_PARSER = "1.0.0"  # the release of the schema that has all fields written here
 _WHITE = 255.0
@@ -130,12 +131,30 @@ def _input(name, tensor, description):
 def _output(name, tensor, description):
     """The metadata of an output, with the labels if its last axis has an index for each."""
     made = {"name": name, "content": {"content_properties": {"FeatureProperties": {}}}}
+    if name in _OF_DETECTIONS:
+        return made | _OF_DETECTIONS[name](description)
     if description.probabilities:
         made |= {"description": "Probabilities of the classes.", "stats": _stats(tensor, 0.0, 1.0)}
     if description.class_names and tensor.shape[-1:] == (len(description.class_names),):
-        labels = {"name": LABELS, "description": "Names of the classes, one a line."}
-        made["associated_files"] = [labels | {"type": metadata_schema.TENSOR_AXIS_LABELS}]
+        made["associated_files"] = [_LABELS_FILE | {"type": metadata_schema.TENSOR_AXIS_LABELS}]
     return made
+
+
+def _boxes(description):
+    """What tells of boxes in the order top, left, bottom, right, of which left comes first by default."""
+    order = {"index": [1, 0, 3, 2], "type": metadata_schema.BOUNDARIES}
+    box = order | {"coordinate_type": metadata_schema.RATIO}
+    return {"content": {"content_properties": {"BoundingBoxProperties": box}}}
+
+
+def _class_indices(description):
+    if not description.class_names:
+        return {}
+    return {"associated_files": [_LABELS_FILE | {"type": metadata_schema.TENSOR_VALUE_LABELS}]}
+
+
+# What MediaPipe reads of a detector's outputs, which it knows by these names.
+_OF_DETECTIONS = {"location": _boxes, "category": _class_indices}
 
 
 def _stats(tensor, low, high):

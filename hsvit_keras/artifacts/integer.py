@@ -27,6 +27,7 @@ from hsvit_keras.compression.ranges import ActivationRange, ranges_of
 from hsvit_keras.compression.schemes import SCHEMES, kind_of
 from hsvit_keras.layers import (
     ClassToken,
+    DeformableAttention,
     LayerScale,
     SeparableAttention,
     SequencePooling,
@@ -53,7 +54,7 @@ _FIXED = (*FIXED_RANGES, keras.activations.softmax, layers.Softmax)
 _RECURRENT = (layers.Bidirectional, layers.GRU, layers.LSTM, layers.SimpleRNN)
 # What is a single operation to the converter: a range in front makes it one of integers.
 _ONE_OPERATION = (
-    *_AVERAGES, SeparableAttention, SequencePooling, layers.Activation, layers.Concatenate, layers.Maximum,
+    *_AVERAGES, DeformableAttention, SeparableAttention, SequencePooling, layers.Activation, layers.Concatenate, layers.Maximum,
     layers.Minimum, layers.PReLU, layers.ReLU, layers.Resizing, layers.Softmax, layers.UpSampling2D,
 )  # fmt: skip
 _KNOWN = (

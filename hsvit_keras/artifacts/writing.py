@@ -25,6 +25,7 @@ from hsvit_keras.compression.model_inputs import input_name, named_inputs
 from hsvit_keras.compression.quantization import is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
+from hsvit_keras.layers import with_detections
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_of
@@ -66,6 +67,7 @@ def to_tflite(
     input_type="float32",
     output_type="float32",
     probabilities=None,
+    detections=None,
     author=None,
     licence=None,
     allow_loss=False,
@@ -88,6 +90,8 @@ def to_tflite(
         output_type: str, the same for the outputs.
         probabilities: bool, whether a softmax stands behind the logits; by default where the task is
             classification.
+        detections: int, how many of a detector's best detections the file gives in place of all boxes and
+            logits, see `hsvit_keras.layers.DetectionOutput`; None for boxes and logits.
         author: str for the file's metadata, or None.
         licence: str for the file's metadata, or None.
         allow_loss: bool, whether to write it though it differs by more than the limits of the preset.
@@ -107,7 +111,7 @@ def to_tflite(
     ```
     """
     require_backend("tensorflow")
-    from hsvit_keras.artifacts import lowering, tflite_conversion
+    from hsvit_keras.artifacts import lowering, sampling, tflite_conversion
     from hsvit_runtime import metadata
 
     types = {"input_type": input_type, "output_type": output_type}
@@ -117,7 +121,8 @@ def to_tflite(
     def make(prepared):
         finished = prepared.finished(integer_output=output_type != "float32")
         lowered = lowering.lower(finished, batch_size)
-        content = tflite_conversion.convert(lowered, preset, runtime=runtime, **types)
+        convert = functools.partial(tflite_conversion.convert, preset=preset, runtime=runtime, **types)
+        content = convert(lowered)
         content = metadata.write(
             content,
             prepared.description,
@@ -129,10 +134,20 @@ def to_tflite(
             input_names=[input_name(tensor) for tensor in prepared.model.inputs],
             output_names=prepared.output_names,
         )
-        return content, tflite_facts(content, runtime), TFLiteModel(content)
+        facts = {**tflite_facts(content, runtime), **sampling.sampling_of(lowered, convert)}
+        return content, facts, TFLiteModel(content)
 
     request = _Request(
-        path, ".tflite", preset, PRESETS, calibration, samples, batch_size, probabilities, allow_loss
+        path,
+        ".tflite",
+        preset,
+        PRESETS,
+        calibration,
+        samples,
+        batch_size,
+        probabilities,
+        allow_loss,
+        detections,
     )
     return _write(model, request, make)
 
@@ -306,6 +321,7 @@ class _Request:
     batch_size: int | None
     probabilities: bool | None
     allow_loss: bool
+    detections: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -425,6 +441,13 @@ def _prepare(model, request, preset):
         task=description.task or (task.name if task.name != "tensors" else None),
         probabilities=probabilities or (task.name != "tensors" and gives_probabilities(activation)),
     )
+    if request.detections is not None:
+        if task.name != "detection":
+            raise InputError(
+                f"detections are of a model for detection; {model.name!r} is for {task.name}, "
+                f"received detections={request.detections}"
+            )
+        model, original = (with_detections(each, request.detections) for each in (model, original))
     return _Prepared(model, original, description, task)
 
 

@@ -1,6 +1,7 @@
 """ResNet checkpoints of torchvision (resnet.py)."""
 
-from hsvit_keras.checkpoints import convolutions
+import re
+
 from hsvit_keras.checkpoints import tensors as read
 from hsvit_keras.models import ResNet
 from hsvit_keras.models.resnet import REDUCTION
@@ -33,14 +34,27 @@ def build(architecture, config, input_shape):
 
 def load(model, tensors):
     """Sets the weights of `model` from torchvision's tensors."""
-    read.normalized_convolution(model, tensors, "stem_conv", "conv1", "bn1")
-    for stage, depth in enumerate(model.depths):
-        for i in range(depth):
-            ours, theirs = f"stage{stage}_block{i}", f"layer{stage + 1}.{i}"
-            for j in range(3 if model.bottleneck else 2):
-                unit = f"{theirs}.conv{j + 1}", f"{theirs}.bn{j + 1}"
-                read.normalized_convolution(model, tensors, f"{ours}_conv{j}", *unit)
-            if convolutions.has(model, f"{ours}_shortcut"):
-                unit = f"{theirs}.downsample.0", f"{theirs}.downsample.1"
-                read.normalized_convolution(model, tensors, f"{ours}_shortcut", *unit)
+    load_body(model, tensors)
     read.dense(model.get_layer("head"), tensors, "fc")
+
+
+def load_body(model, tensors, prefix=""):
+    """Sets the weights in front of the head.
+
+    Args:
+        model: `ResNet`, or a `keras.Model` of its layers.
+        tensors: `Tensors`.
+        prefix: str, in front of torchvision's names.
+    """
+    read.normalized_convolution(model, tensors, "stem_conv", f"{prefix}conv1", f"{prefix}bn1")
+    for layer in model.layers:
+        unit = re.fullmatch(r"stage(\d+)_block(\d+)_(conv|shortcut)(\d*)", layer.name)
+        if unit is None:
+            continue
+        stage, block, kind, number = unit.groups()
+        theirs = f"{prefix}layer{int(stage) + 1}.{block}"
+        if kind == "shortcut":
+            names = f"{theirs}.downsample.0", f"{theirs}.downsample.1"
+        else:
+            names = f"{theirs}.conv{int(number) + 1}", f"{theirs}.bn{int(number) + 1}"
+        read.normalized_convolution(model, tensors, layer.name, *names)

@@ -186,19 +186,20 @@ def _matrix(tensors, name, outputs, inputs):
     return tensors.take(name, (outputs, inputs, *ones)).reshape(outputs, inputs).T
 
 
-def fused_dense(layers, tensors, name):
+def fused_dense(layers, tensors, name, separator="."):
     """Several `Dense` layers of one input from one `nn.Linear` that gives their outputs in turn.
 
     Args:
         layers: list of `keras.layers.Dense`.
         tensors: `Tensors`.
         name: str, the authors' module.
+        separator: str, between that and the names of its tensors.
     """
     sizes = [layer.kernel.shape[-1] for layer in layers]
     inputs, cuts = layers[0].kernel.shape[0], np.cumsum(sizes)[:-1]
-    parts = [np.split(_matrix(tensors, f"{name}.weight", sum(sizes), inputs), cuts, axis=1)]
+    parts = [np.split(_matrix(tensors, f"{name}{separator}weight", sum(sizes), inputs), cuts, axis=1)]
     if layers[0].use_bias:
-        parts.append(np.split(tensors.take(f"{name}.bias", (sum(sizes),)), cuts))
+        parts.append(np.split(tensors.take(f"{name}{separator}bias", (sum(sizes),)), cuts))
     for layer, *weights in zip(layers, *parts, strict=True):
         layer.set_weights(weights)
 

@@ -5,6 +5,7 @@ from hsvit_keras.layers.box_logits import BoxLogits, StopGradient
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
 from hsvit_keras.layers.deformable_attention import DeformableAttention, SamplingRays
+from hsvit_keras.layers.detection_output import DetectionOutput, with_detections
 from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.for_each_sample import ForEachSample
@@ -38,6 +39,7 @@ __all__ = [
     "ChannelNormalization",
     "ClassToken",
     "DeformableAttention",
+    "DetectionOutput",
     "EdgePadding2D",
     "FirstToken",
     "FoldPatches",
@@ -67,4 +69,5 @@ __all__ = [
     "TokenRange",
     "UnfoldPatches",
     "quick_gelu",
+    "with_detections",
 ]

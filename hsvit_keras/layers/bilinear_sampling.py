@@ -11,8 +11,8 @@ A sample is bilinear and zero outside of the map: the pixel at (i, j) counts
 import numpy as np
 from keras import ops
 
-# What reading a number costs, in multiply-adds: where hat functions took as long as gathers, measured.
-_GATHERED_NUMBER = 16
+# What reading a number costs, in multiply-adds, by LiteRT on one thread: see docs/deformable_detr.md.
+_GATHERED_NUMBER = 20
 
 
 def multiply_adds(form, size, num_points, head_dim):
@@ -74,18 +74,15 @@ def sum_by_gathers(tokens, num_heads, samples):
     """
     batch, count, dim = tokens.shape
     heads, queries = samples[0][0].shape[1:3]
-    corners = [
-        corner
-        for x, y, weights, size, start in samples
-        for corner in _corners(x, y, weights, size, start, num_heads)
-    ]
-    places, shares = (ops.concatenate(parts, axis=-1) for parts in zip(*corners, strict=True))
-    places = ops.cast(places, "int32")
+    levels = [_joined(_corners(*sample, num_heads)) for sample in samples]
+    places, shares = _joined(levels) if len(levels) > 1 else levels[0]
+    # Reshaped as floats, which phone kernels do
+    places = ops.cast(ops.reshape(places, (-1, places.shape[-1])), "int32")
     if batch != 1:
-        samples_before = ops.reshape(ops.arange(ops.shape(tokens)[0], dtype="int32"), (-1, 1, 1, 1))
-        places = places + samples_before * (count * num_heads)
+        samples_before = ops.repeat(ops.arange(ops.shape(tokens)[0], dtype="int32"), heads * queries)
+        places = places + samples_before[:, None] * (count * num_heads)
     pixels = ops.reshape(tokens, (-1, dim // num_heads))  # each head's part of each token
-    pixels = ops.take(pixels, ops.reshape(places, (-1, places.shape[-1])), axis=0)
+    pixels = ops.take(pixels, places, axis=0)
     shares = ops.cast(ops.reshape(shares, (-1, 1, shares.shape[-1])), tokens.dtype)
     return ops.reshape(ops.matmul(shares, pixels), (-1, heads, queries, dim // num_heads))
 
@@ -100,6 +97,11 @@ def _corners(x, y, weights, size, start, num_heads):
             is_inside = _hat(row, inside[0]) * _hat(column, inside[1])  # 1 or 0: all are whole numbers
             share = _hat(y, row) * _hat(x, column) * is_inside * weights
             yield (inside[0] * width + inside[1] + start) * num_heads + heads, share
+
+
+def _joined(parts):
+    """Pairs of tensors, each joined along the last axis."""
+    return [ops.concatenate(tensors, axis=-1) for tensors in zip(*parts, strict=True)]
 
 
 def _hat(position, pixel):

@@ -140,7 +140,7 @@ class DeformableAttention(keras.layers.Layer):
         reference = reference[:, :, level] if of_levels else reference
         parts = [reference[:, :, i : i + 1] for i in range(reference.shape[-1])]
         if self.valid_sizes is not None and not of_levels:
-            ratios = self._valid_sizes_at(level) / self.map_sizes[level]
+            ratios = self._valid_sizes_at(level) / np.asarray(self.map_sizes[level], "float32")
             # x and width by that of the columns, y and height by that of the rows
             parts = [part * ratios[:, np.newaxis, 1 - i % 2, np.newaxis] for i, part in enumerate(parts)]
         parts = [ops.expand_dims(part, 1) for part in parts]

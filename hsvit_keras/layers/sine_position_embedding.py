@@ -45,9 +45,17 @@ class SinePositionEmbedding(keras.layers.Layer):
         self.built = True
 
     def call(self, tokens):
+        return tokens + ops.cast(self.total(tokens.shape[-1]), tokens.dtype)
+
+    def total(self, dim):
+        """What is added, Tensor (images or 1, tokens, dim).
+
+        Args:
+            dim: int, features of a token.
+        """
         levels = np.repeat(np.arange(len(self.map_sizes)), [math.prod(size) for size in self.map_sizes])
-        of_levels = ops.take(self.level_embedding, levels, axis=0)
-        return tokens + (ops.cast(self.positions(tokens.shape[-1]), of_levels.dtype) + of_levels)
+        of_levels = ops.take(ops.convert_to_tensor(self.level_embedding), levels, axis=0)
+        return ops.cast(self.positions(dim), of_levels.dtype) + of_levels
 
     def positions(self, dim):
         """The fixed part, array (images or 1, tokens, dim).

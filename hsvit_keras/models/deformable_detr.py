@@ -18,13 +18,14 @@ from hsvit_runtime.errors import InputError
 
 _RESNET = ("stage1", "stage2", "stage3")  # strides 8, 16, 32
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+INPUT_SHAPE = (320, 320, 3)  # of mobile detectors; the papers train on images of up to 1333 x 800
 COCO_CLASSES = 91  # as the authors count: the largest category id of COCO, and 0
 # Backbone, its features, how many levels are made of them. Appendix A.4: of a ResNet three maps and one more.
 # The scaling paper, section 4.3.2 and appendix C: of a DeiT the map in front of the last normalization.
 VARIANTS = {
     "resnet50": ("resnet50", _RESNET, 4),
-    "mobilenet_v2": ("mobilenet_v2_100", ("stage2", "stage4", "map"), 4),
-    "hsvit": ("hsvit_c4a8", ("stage1", "stage2"), 4),
+    "mobilenet_v2": ("mobilenet_v2_100", ("stage2", "stage4", "stage6"), 4),
+    "hsvit": ("hsvit_c3a4", ("stage1", "stage2"), 4),
     "deit_tiny": ("deit_tiny", ("map",), 4),
     "deit_small": ("deit_small", ("map",), 4),
     "deit_scaled_tiny": ("deit_scaled_tiny", ("map",), 4),
@@ -85,7 +86,7 @@ class DeformableDETR(ImageModel):
 
     def __init__(
         self,
-        input_shape=(800, 800, 3),
+        input_shape=INPUT_SHAPE,
         num_classes=COCO_CLASSES,
         backbone="resnet50",
         backbone_arguments=None,
@@ -156,7 +157,7 @@ def _backbone(arguments):
     return keras.Model(whole.input, [whole.output[name] for name in features], name="backbone")
 
 
-def _register(name, arguments, input_shape=(800, 800, 3), num_classes=COCO_CLASSES):
+def _register(name, arguments, input_shape=INPUT_SHAPE, num_classes=COCO_CLASSES):
     register_model(
         f"deformable_detr_{name}",
         DeformableDETR,

@@ -143,7 +143,9 @@ def constructor_arguments(scope):
 
 
 def as_plain(value):
-    """NumPy's numbers as Python's, lists and arrays as tuples; anything else as it is."""
+    """NumPy's numbers as Python's, lists and arrays as tuples, also inside of a dict; all else as it is."""
+    if isinstance(value, dict):
+        return {key: as_plain(entry) for key, entry in value.items()}
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     return tuple(value) if isinstance(value, list) else value
 

@@ -50,8 +50,9 @@ class Detection(Task):
     def evaluate(self, outputs, labels):
         from hsvit_keras.tasks.average_precision import average_precision
 
-        num_classes = np.shape(outputs["logits"])[-1]
-        return average_precision(self.detections(outputs), np.asarray(labels), num_classes)
+        detections, labels = self.detections(outputs), np.asarray(labels)
+        classes = (detections.classes.max(initial=0), box_labels.classes(labels).max(initial=0))
+        return average_precision(detections, labels, 1 + int(max(classes)))
 
     def detections(self, outputs):
         """The `Detections` of a dict of outputs, the best first, those of low scores among them."""
@@ -64,7 +65,7 @@ class Detection(Task):
         """Compares tensors as `Task` does; of the detections that either keeps, tells how many both do."""
         from hsvit_keras.tasks.kept_detections import kept_by_both
 
-        compared = super().compare(expected, outputs)
+        compared = super().compare(*map(_of_one_order, (expected, outputs)))
         finite = all(np.isfinite(array).all() for array in outputs.values())
         same, alike, kept = kept_by_both(self.detections(expected), self.detections(outputs))
         if kept:  # without any, the tensors tell
@@ -89,6 +90,11 @@ class Detection(Task):
         from hsvit_keras.tasks.drawn_boxes import draw
 
         return draw(images, labels, self.detections(outputs), class_names)
+
+
+def _of_one_order(outputs):
+    """Without what changes places with another number where two scores are as good as equal."""
+    return {"score": outputs["score"]} if "score" in outputs else outputs
 
 
 class DenseDetection(Detection):

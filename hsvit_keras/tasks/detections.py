@@ -12,6 +12,8 @@ from hsvit_runtime.errors import InputError
 MOST = 100
 # Of dense detectors: what is looked at before suppression, and the overlap from which the lesser one goes.
 _CANDIDATES = 400
+# The outputs of a detector that gives its best detections itself.
+BEST = ("location", "category", "score", "number of detections")
 _OVERLAP = 0.6
 
 
@@ -35,12 +37,17 @@ def detections_of(outputs, suppresses=False):
 
     Args:
         outputs: dict of `logits` (count, queries, classes) and `boxes` (count, queries, 4) as center x,
-            center y, width and height.
+            center y, width and height; or those of `hsvit_keras.layers.DetectionOutput`.
         suppresses: bool, whether of boxes of one class that overlap the best alone stays.
 
     Returns:
         `Detections`, at most `MOST` of each image.
     """
+    if set(outputs) == set(BEST):
+        top, left, bottom, right = np.moveaxis(np.asarray(outputs["location"], "float32"), -1, 0)
+        corners = np.stack([left, top, right, bottom], -1)
+        scores, classes = np.asarray(outputs["score"]), np.rint(outputs["category"]).astype("int64")
+        return Detections(scores, classes, corners)
     logits, boxes = (np.asarray(outputs[name], "float32") for name in ("logits", "boxes"))
     count, _, classes = logits.shape
     chosen = _best(logits.reshape(count, -1), _CANDIDATES if suppresses else MOST)
@@ -53,7 +60,7 @@ def detections_of(outputs, suppresses=False):
 
 def check_names(outputs):
     """Raises `InputError` unless a dict of outputs is a detector's."""
-    if set(outputs) != {"logits", "boxes"}:
+    if set(outputs) not in ({"logits", "boxes"}, set(BEST)):
         raise InputError(
             f"a detector's outputs are called boxes and logits; received {', '.join(outputs) or 'none'}"
         )

@@ -29,15 +29,22 @@ _TABLES = {
     "Content": "content_properties:ContentProperties",
     "FeatureProperties": "",
     "ImageProperties": "color_space:byte",
+    "BoundingBoxProperties": "index:[uint] type:byte coordinate_type:byte",
     "ProcessUnit": "options:ProcessUnitOptions",
     "NormalizationOptions": "mean:[float] std:[float]",
     "Stats": "max:[float] min:[float]",
 }
 _UNIONS = {
-    "ContentProperties": ("FeatureProperties", "ImageProperties"),
+    "ContentProperties": ("FeatureProperties", "ImageProperties", "BoundingBoxProperties"),
     "ProcessUnitOptions": ("NormalizationOptions",),
 }
-TENSOR_AXIS_LABELS = 2  # AssociatedFile.type
+# Kinds of numbers in vectors: how they are read and written.
+_NUMBERS = {
+    "float": (number_types.Float32Flags, flatbuffers.Builder.PrependFloat32),
+    "uint": (number_types.Uint32Flags, flatbuffers.Builder.PrependUint32),
+}
+TENSOR_AXIS_LABELS, TENSOR_VALUE_LABELS = 2, 3  # AssociatedFile.type
+BOUNDARIES, RATIO = 1, 0  # BoundingBoxProperties.type and .coordinate_type
 RGB, GRAYSCALE = 1, 2  # ImageProperties.color_space
 
 
@@ -110,11 +117,12 @@ def _write(builder, kind, value):
     if not kind.startswith("["):
         return _write_table(builder, kind, value)
     item_kind = kind.strip("[]")
-    is_float = item_kind == "float"
-    items = value if is_float else [_write(builder, item_kind, item) for item in value]
+    is_number = item_kind in _NUMBERS
+    items = value if is_number else [_write(builder, item_kind, item) for item in value]
+    prepend = _NUMBERS[item_kind][1] if is_number else flatbuffers.Builder.PrependUOffsetTRelative
     builder.StartVector(4, len(items), 4)
     for item in reversed(items):
-        (builder.PrependFloat32 if is_float else builder.PrependUOffsetTRelative)(item)
+        prepend(builder, item)
     return builder.EndVector()
 
 
@@ -151,8 +159,8 @@ def _read(table, place, kind):
     item_kind, start = kind.strip("[]"), table.Indirect(place)
     count = table.Get(number_types.UOffsetTFlags, start)
     places = range(start + 4, start + 4 + 4 * count, 4)
-    if item_kind == "float":
-        return [table.Get(number_types.Float32Flags, item) for item in places]
+    if item_kind in _NUMBERS:
+        return [table.Get(_NUMBERS[item_kind][0], item) for item in places]
     return [_read(table, item, item_kind) for item in places]
 
 

@@ -30,6 +30,15 @@ SIZES = {
         "embedding_kernels": (4, 3), "embedding_strides": (4, 2), "embedding_paddings": (2, 1),
     },
     "DHVT": TOKENS,
+    "DeformableDETR": {
+        "input_shape": (32, 32, 3), "backbone": "resnet18",
+        "backbone_arguments": {
+            "stem_filters": 8, "filters": (8, 8), "depths": (1, 1), "strides": (1, 2),
+        },
+        "backbone_features": ("stage0", "stage1"), "num_levels": 3, "hidden_dim": 16, "num_heads": 2,
+        "encoder_layers": 1, "decoder_layers": 2, "mlp_dim": 32, "num_queries": 3, "group_norm_groups": 4,
+        "dropout_rate": 0.0, "mean": None, "std": None,
+    },
     "EfficientNet": {**INVERTED_RESIDUALS, "kernel_sizes": (3, 5), "symmetric_blocks": (1,)},
     "EfficientFormer": {
         "filters": (8, 8), "depths": (1, 2), "transformer_depth": 1, "num_heads": 2, "key_dim": 4,
@@ -141,7 +150,19 @@ def small_model(name, **overrides):
     """
     input_shape, arguments = _small(name)
     settings = {"input_shape": input_shape, "num_classes": NUM_CLASSES, **arguments, **overrides}
-    return hsvit_keras.create_model(name, **settings)
+    model = hsvit_keras.create_model(name, **settings)
+    if isinstance(model, hsvit_keras.DeformableDETR):
+        _set_zero_kernels(model)
+    return model
+
+
+def _set_zero_kernels(model):
+    """Sets kernels that are zero at first, behind which nothing would depend on the image or learn."""
+    rng = np.random.default_rng(0)
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Dense):
+            kernel, *bias = layer.get_weights()
+            layer.set_weights([kernel if kernel.any() else 0.2 * rng.normal(size=kernel.shape), *bias])
 
 
 def grown_model(name, **overrides):

@@ -42,6 +42,11 @@ FEATURES = {
         "pooled": ("head_norm", (16,)),
     },
     "deit_base": {"map": ("block1_mlp_add", (4, 4, 16)), **POOLED},
+    "deformable_detr_tiny": {
+        "queries": ("decoder1_mlp_norm", (3, 16)),
+        "references": ("decoder0_box", (3, 4)),
+        "encoded": ("encoder0_mlp_norm", (84, 16)),
+    },
     "deit_base_distilled": {"map": ("block1_mlp_add", (4, 4, 16)), **DISTILLED},
     "dhvt_s_domainnet": {
         "stage0": ("patch_gelu0", (16, 16, 2)),

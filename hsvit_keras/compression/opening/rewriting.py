@@ -9,6 +9,7 @@ from hsvit_keras.compression.opening.openings import copy_with, has_masks
 from hsvit_keras.compression.opening.operations import openings_of_operations
 from hsvit_keras.compression.opening.padding import openings_of_padding
 from hsvit_keras.compression.opening.patches import openings_of_patches
+from hsvit_keras.compression.opening.positions import openings_of_positions
 from hsvit_keras.compression.opening.separable import openings_of_separable_convolutions
 
 
@@ -30,6 +31,7 @@ def open_layers(model, keep=(), check=True):
       layers, such as `Dense(8, activation=LeakyReLU(0.1))`, become layers `..._activation` of the graph.
     - Separable convolutions become a depthwise convolution `..._depthwise` and one of single pixels.
     - Operations such as `x + y`, `2 * x` and `ops.reshape(x, shape)` become the layers that compute the same.
+    - `SinePositionEmbedding` becomes a frozen `PositionEmbedding`, the sum of positions and levels.
     - Padding with minus infinity in front of max pooling becomes `EdgePadding2D`, where that is the same.
 
     Args:
@@ -50,6 +52,7 @@ def open_layers(model, keep=(), check=True):
     for find in (
         openings_of_patches,
         openings_of_padding,
+        openings_of_positions,
         openings_of_activations,
         openings_of_operations,
         lambda graph: openings_of_separable_convolutions(graph, keep),
