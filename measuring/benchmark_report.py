@@ -3,7 +3,6 @@
 Its format is `benchmark.schema.json`; the Android app writes the same.
 """
 
-import json
 import pathlib
 
 from hsvit_runtime import json_files

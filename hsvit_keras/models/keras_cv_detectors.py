@@ -213,9 +213,29 @@ def _yolo_outputs(input_shape):
 
 
 def _retinanet_features(detector, image):
-    outputs = [detector.output["classification"], detector.output["box"]]
-    logits, differences = keras.Model(detector.inputs, outputs, name="detector")(image)
+    """Logits and differences of all anchors."""
+    inside = keras.Input(image.shape[1:])
+    maps = _pyramid_maps(detector.feature_pyramid, detector.feature_extractor(inside))
+
+    def joined(head, width):
+        return layers.Concatenate(axis=1)([layers.Reshape((-1, width))(head(each)) for each in maps])
+
+    outputs = [joined(detector.classification_head, detector.num_classes), joined(detector.box_head, 4)]
+    logits, differences = keras.Model(inside, outputs, name="detector")(image)
     return {"logits": logits, "differences": differences}
+
+
+def _pyramid_maps(pyramid, maps):
+    """The maps of a feature pyramid; that of keras-cv gives its smallest maps a wrong shape in graphs."""
+    if type(pyramid) is not _keras_cv().models.retinanet.FeaturePyramid:
+        return pyramid(maps)
+    c3, c4, c5 = (maps[level] for level in ("P3", "P4", "P5"))
+    p5 = pyramid.conv_c5_1x1(c5)
+    p4 = layers.Add()([pyramid.conv_c4_1x1(c4), layers.UpSampling2D()(p5)])
+    p3 = layers.Add()([pyramid.conv_c3_1x1(c3), layers.UpSampling2D()(p4)])
+    p6 = pyramid.conv_c6_3x3(c5)
+    p7 = pyramid.conv_c7_3x3(layers.ReLU()(p6))
+    return [pyramid.conv_c3_3x3(p3), pyramid.conv_c4_3x3(p4), pyramid.conv_c5_3x3(p5), p6, p7]
 
 
 def _retinanet_outputs(features, anchors, input_shape):

@@ -30,6 +30,7 @@ CLASSES = {
     "food101": 101,
     "digits": 10,
 }
+CLASSES |= {"coco": 80}
 CLASSES |= {"imagenet": 1000, "clipart": 345, "painting": 345, "sketch": 345}
 # Parameters of the package where they do not round to what the paper prints.
 OTHER_PARAMETERS = {
@@ -74,7 +75,7 @@ def test_all_tables_are_there():
         "dhvt": (2, 3, 4, 5, 9, 10),
         "hsvit": (3, 4),
         "hvt": range(1, 10),
-        "scaling": (1, 2, 5, 6, 8, 12, 13),
+        "scaling": (1, 2, 5, 6, 7, 8, 12, 13),
         "vix": range(1, 7),
     }
     papers = [f"{paper}_table{number}" for paper, of in numbers.items() for number in of]
@@ -130,6 +131,7 @@ def test_figures_of_the_papers():
         ("scaling_table5", "TX2 Scaling, d 6", "imagenet"): (74.0, None),
         ("scaling_table12", "V100 Scaling", "imagenet"): (78.1, None),
         ("scaling_table6", "PiT-Scaled-XS", "imagenet"): (79.5, None),
+        ("scaling_table7", "DeiT-Scaled-Tiny", "coco"): (None, None),
         ("scaling_table8", "PiT-Scaled-Small", "imagenet"): (81.8, None),
         ("scaling_table13", "DeiT-Scaled-Small-RP", "imagenet"): (82.0, None),
     }  # fmt: skip
@@ -137,6 +139,8 @@ def test_figures_of_the_papers():
         (row,) = choose_rows(TABLES[name], [title])
         assert row.printed(data) == accuracy, (name, title)
     assert {name for name, _, _ in printed} == {*TABLES} - {"small_data"}
+    (row,) = choose_rows(TABLES["scaling_table7"], ["DeiT-Scaled-Small"])
+    assert row.average_precision == {"coco": 41.7} and row.others == {"images/s": 9.81}
 
 
 def test_what_papers_print_twice_is_the_same():

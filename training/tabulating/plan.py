@@ -8,6 +8,7 @@ from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.configs import (
     digits,
+    digits_detection,
     digits_video,
     folder,
     hsvit_base,
@@ -26,8 +27,8 @@ from training.tabulating.sources import Source
 _OWN = {
     config.get_config().data: config.get_config
     for config in (
-        digits, digits_video, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist, hsvit_food101,
-        hsvit_imagenet, hsvit_tiny_imagenet,
+        digits, digits_detection, digits_video, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist,
+        hsvit_food101, hsvit_imagenet, hsvit_tiny_imagenet,
     )
 }  # fmt: skip
 
