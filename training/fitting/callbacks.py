@@ -8,7 +8,7 @@ import keras
 import numpy as np
 
 from hsvit_runtime.errors import InputError
-from training.fitting.distribution import whole
+from training.fitting.distribution import undistributed, whole
 from training.fitting.seeds import draw_states, seed_states
 
 # The data pipeline draws from (seed, 0, ...) and (seed, 1, ...).
@@ -122,7 +122,8 @@ class EpochRecords(keras.callbacks.Callback):
             "images_per_second": round(self._steps * self._batch_size / self._trained, 1),
             "seconds": round(time.perf_counter() - self._start, 3),
         }
-        with whole([*self._saved.variables, *self.model.optimizer.variables]):
+        # Keras makes variables as it saves, in which the processes that do not save would have to take part.
+        with whole([*self._saved.variables, *self.model.optimizer.variables]), undistributed():
             self._run.finish_epoch(self._saved, row, self._best_model)
         clear = "\r\033[K" if sys.stdout.isatty() else ""
         print(

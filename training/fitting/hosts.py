@@ -94,6 +94,7 @@ class Hosts:
         """Raises `InputError` in all processes if one of them has an error, a text of one line."""
         errors = [text.decode() for text in self.gather(error.encode())]
         if found := next(filter(None, errors), None):
+            self.disconnect()  # so that each ends by its own line
             raise InputError(found)
 
     def send(self, content):
@@ -103,7 +104,9 @@ class Hosts:
         import numpy as np
         from jax.experimental.multihost_utils import broadcast_one_to_all
 
-        size = int(broadcast_one_to_all(np.int64(len(content))))
+        size = int(broadcast_one_to_all(np.int32(len(content))))
+        if not size:
+            return b""
         mine = np.frombuffer(content, np.uint8) if self.is_first else np.zeros(size, np.uint8)
         return broadcast_one_to_all(mine).tobytes()
 
@@ -115,6 +118,8 @@ class Hosts:
         from jax.experimental.multihost_utils import process_allgather
 
         sizes = process_allgather(np.int32(len(content)))
+        if not sizes.any():
+            return [b""] * self.count
         padded = np.zeros(int(sizes.max()), np.uint8)
         padded[: len(content)] = np.frombuffer(content, np.uint8)
         found = process_allgather(padded)

@@ -52,15 +52,15 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     devices = take_devices(num_devices, hosts) if distribution else None
     source = load_source(values)
     values = complete(values, source, data_dir)
-    flags = {"distribution": distribution, "num_devices": num_devices}
-    hosts.agree("the config", lambda: {**values, **flags})
+    hosts.agree("the config", lambda: {**values, "distribution": distribution, "num_devices": num_devices})
     hosts.first_checks(functools.partial(_check, run, values))
     if hosts.send(b"finished" if _is_finished(run, values) else b""):
+        hosts.disconnect()
         print(f"{workdir} holds a finished run: nothing to do")
         return run.summary()
-    last = hosts.send(run.last.read_bytes() if run.last.is_file() else b"") if hosts.count > 1 else b""
-    if not hosts.is_first:
-        run = FollowedRun(workdir, last)
+    if hosts.count > 1:
+        last = hosts.send(run.last.read_bytes() if run.last.is_file() else b"")
+        run = run if hosts.is_first else FollowedRun(workdir, last)
     random.seed(values["seed"])  # Keras takes the seeds of the initial weights from there
     part = (hosts.index, hosts.count) if distribution == "data" else WHOLE
     data = Data(values, data_dir, resizing=_resizing(values, source), part=part)

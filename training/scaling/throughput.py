@@ -87,17 +87,19 @@ def _memory():
 
 
 class _MainMemory:
-    """Memory of this process on Linux."""
+    """Memory of this process on Linux, beyond what it has when this is made."""
+
+    def __init__(self):
+        self._before = self._kilobytes("/proc/self/status", "VmRSS")
 
     def free(self):
         return self._kilobytes("/proc/meminfo", "MemAvailable") * 1024
 
     def taken_by(self, function):
-        """The most bytes that this process had at a time in a call of the function, beyond those before."""
-        before = self._kilobytes("/proc/self/status", "VmRSS")
+        """The most bytes that this process has at a time in a call of the function."""
         pathlib.Path("/proc/self/clear_refs").write_text("5")  # forgets the peak until now
         function()
-        return (self._kilobytes("/proc/self/status", "VmHWM") - before) * 1024
+        return (self._kilobytes("/proc/self/status", "VmHWM") - self._before) * 1024
 
     @staticmethod
     def _kilobytes(path, name):

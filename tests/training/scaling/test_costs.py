@@ -246,16 +246,17 @@ def test_the_memory_of_a_call_is_its_largest():
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_throughput_is_the_time_of_an_image_in_a_batch():
+def test_throughput_is_the_time_of_an_image_in_a_batch(monkeypatch):
     model = costs.build(DEIT)
-    milliseconds, batch = throughput.milliseconds_per_image(model, memory_gib=0.25, blocks=1, runs=3)
+    milliseconds, batch = throughput.milliseconds_per_image(model, memory_gib=0.1, blocks=1, runs=3)
     assert batch > 8 and batch & (batch - 1) == 0
     images = np.zeros((batch, 8, 8, 1), "float32")
     start = time.perf_counter()
     for _ in range(3):
         model.predict_on_batch(images)
     assert 0 < milliseconds < 1e3 * (time.perf_counter() - start) / 3 / batch * 20
-    assert Cost("throughput", memory_gib=0.05, blocks=1, runs=1)(DEIT) > 0
+    monkeypatch.setattr(throughput, "milliseconds_per_image", lambda *given: (given[1:], None))
+    assert Cost("throughput", memory_gib=0.5)(DEIT) == (0.5, 3, 3)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import hsvit_keras
-from training.configs import scaling_digits, scaling_digits_hsvit
+from training.configs import scaling_digits, scaling_digits_hsvit, scaling_digits_throughput
 from training.scaling import search as searching
 from training.scaling.search import search
 
@@ -169,7 +169,7 @@ def test_a_missing_key_is_named(tmp_path, by_formula):
         search(config, tmp_path)
 
 
-@pytest.mark.parametrize("module", [scaling_digits, scaling_digits_hsvit])
+@pytest.mark.parametrize("module", [scaling_digits, scaling_digits_hsvit, scaling_digits_throughput])
 def test_the_configs_start_from_a_model(module):
     from training.recipes import recipe
     from training.scaling.factors import FAMILIES
