@@ -100,7 +100,7 @@ def test_frames_are_dropped_apart():
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("row", rows())
+@pytest.mark.parametrize("row", list(rows()))
 def test_counts_of_the_papers_models(row):
     """All parameters but the class token's position, and all multiply-adds but those of the last block that
     are only of tokens which nothing reads.
