@@ -1,6 +1,7 @@
 """TimeSformer: what it starts from, what it counts, what it refuses."""
 
 import json
+import math
 
 import keras
 import numpy as np
@@ -114,6 +115,12 @@ def test_counts_of_the_papers_models(row):
     if row["attention"] == "joint":
         unread += tokens * 2 * dim * (dim + tokens + 1)
     assert count_multiply_adds(model) == row["multiply_adds"] - unread
+    norms = [layer for layer in model.layers if isinstance(layer, keras.layers.LayerNormalization)]
+    normalized = sum(math.prod(norm.output.shape[1:]) for norm in norms) + tokens * dim  # theirs: all tokens
+    flops = row["multiply_adds"] + 5 * normalized
+    assert flops == row["multiply_adds_plus_5_per_layernorm_element"]
+    if not row["model"].startswith("DeiT-Scaled"):  # of which the paper's figures are not met
+        assert f"{flops / 1e9:.1f}" == str(row["printed_G"])
 
 
 @pytest.mark.once
