@@ -152,6 +152,16 @@ def test_wrong_starts():
 
 
 @pytest.mark.once
+def test_a_checkpoint_of_the_wrapping_class():
+    """As the authors publish them: `{"model_state": {"model.cls_token": ...}}`."""
+    fixture = reference.load("timesformer_joint")
+    wrapped = {f"model.{name}": tensor for name, tensor in reference.weights(fixture).items()}
+    model = hsvit_keras.from_torch("timesformer_joint", fixture["config"], wrapped)
+    logits = outputs(model, reference.images(fixture))
+    np.testing.assert_allclose(logits, fixture["output_float64"], atol=fixture["suggested_atol"])
+
+
+@pytest.mark.once
 def test_a_checkpoint_of_the_other_attention_is_refused():
     fixture = reference.load("timesformer_joint")
     with pytest.raises(ValueError, match="'timesformer_divided' has attention_type='divided_space_time'"):
