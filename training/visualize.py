@@ -49,6 +49,8 @@ def main(_):
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)
     dataset = load_dataset(data, "test", FLAGS.data_dir)
+    if dataset.has_clips:
+        raise InputError(f"attention and feature maps are drawn over images; {FLAGS.model} takes clips")
     sample = {
         "count": FLAGS.count,
         "image_shape": model.input_shape[1:],

@@ -9,6 +9,7 @@ from hsvit_runtime.errors import InputError
 
 # Ours and the authors' names of the kinds of attention.
 _ATTENTION = {"divided": "divided_space_time", "joint": "joint_space_time"}
+_WRAPPER = "model."  # of the class TimeSformer, which holds the model that the config describes
 ARCHITECTURES = tuple(f"timesformer_{kind}" for kind in _ATTENTION)
 REQUIRED = (*deit.REQUIRED, "num_frames")
 OPTIONAL = ("attention_type", "mlp_ratio", "qkv_bias", "norm_eps", "in_chans")
@@ -45,6 +46,8 @@ def build(architecture, config, input_shape):
 
 def load(model, tensors):
     """Sets the weights of `model` from the authors' tensors."""
+    if all(name.startswith(_WRAPPER) for name in tensors.state_dict):
+        tensors.state_dict = {name.removeprefix(_WRAPPER): x for name, x in tensors.state_dict.items()}
     read.convolution(model.get_layer("patch_embedding"), tensors, "patch_embed.proj")
     patches, frames, dim = model.get_layer("frames_behind_patches").output.shape[1:]
     position = tensors.take("pos_embed", (1, 1 + patches, dim))[0]

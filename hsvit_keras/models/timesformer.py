@@ -153,7 +153,8 @@ class TimeSformer(ImageModel):
         """A model of clips that starts from a trained model of images, as the authors' program does.
 
         Attention over frames starts as a copy of attention over patches; the projection behind it and the
-        time embeddings start with zeros. So at first a clip of equal frames has the logits of the image.
+        time embeddings start with zeros. So at first, with divided attention, a clip of equal frames has the
+        logits of the image.
 
         Args:
             image_model: `VisionTransformer` without distillation token, such as `from_torch("deit", ...)`.
@@ -230,13 +231,12 @@ def _copy_weights(image_model, model):
     ours.pop("position_embedding").set_weights([position[1:, None]])
     (class_token,) = image_model.get_layer("class_token").get_weights()
     ours.pop("class_token").set_weights([class_token + position[:1]])
+    theirs = {layer.name: layer.get_weights() for layer in image_model.layers}
     for name, layer in ours.items():
-        if not layer.weights:
-            continue
         if name == "time_embedding" or name.endswith("_temporal_output"):
             layer.set_weights([0 * weight for weight in layer.get_weights()])
             continue
-        weights = image_model.get_layer(name.replace("_temporal_", "_")).get_weights()
+        weights = theirs.get(name.replace("_temporal_", "_"), ())
         if [weight.shape for weight in weights] == [weight.shape for weight in layer.weights]:
             layer.set_weights(weights)  # all but a head of other classes
 

@@ -22,6 +22,7 @@ def test_names():
         "digits",
         "digits_segmentation",
         "digits_detection",
+        "digits_video",
         "fashion_mnist",
         "emnist_balanced",
         "emnist_byclass",
@@ -35,6 +36,7 @@ def test_names():
         "tiny_imagenet",
         "food101",
         "imagenet",
+        "kinetics",
         "domainnet_clipart",
         "domainnet_infograph",
         "domainnet_painting",
@@ -89,12 +91,7 @@ def test_missing_set_says_what_is_missing_where_and_whence(tmp_path, name, title
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name in DATASETS
-        if name not in ("digits", "digits_segmentation", "digits_detection", "fashion_mnist")
-    ],
+    "name", [name for name in DATASETS if not name.startswith("digits") and name != "fashion_mnist"]
 )
 def test_missing_data_dir_says_how_to_give_it(name):
     with pytest.raises(FileNotFoundError, match=r"no data_dir was given \(--data_dir=DIR\)"):

@@ -1,6 +1,7 @@
 """TimeSformer: what it starts from, what it counts, what it refuses."""
 
 import json
+import math
 
 import keras
 import numpy as np
@@ -100,7 +101,7 @@ def test_frames_are_dropped_apart():
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("row", rows())
+@pytest.mark.parametrize("row", list(rows()))
 def test_counts_of_the_papers_models(row):
     """All parameters but the class token's position, and all multiply-adds but those of the last block that
     are only of tokens which nothing reads.
@@ -114,6 +115,12 @@ def test_counts_of_the_papers_models(row):
     if row["attention"] == "joint":
         unread += tokens * 2 * dim * (dim + tokens + 1)
     assert count_multiply_adds(model) == row["multiply_adds"] - unread
+    norms = [layer for layer in model.layers if isinstance(layer, keras.layers.LayerNormalization)]
+    normalized = sum(math.prod(norm.output.shape[1:]) for norm in norms) + tokens * dim  # theirs: all tokens
+    flops = row["multiply_adds"] + 5 * normalized
+    assert flops == row["multiply_adds_plus_5_per_layernorm_element"]
+    if not row["model"].startswith("DeiT-Scaled"):  # of which the paper's figures are not met
+        assert f"{flops / 1e9:.1f}" == str(row["printed_G"])
 
 
 @pytest.mark.once
@@ -142,6 +149,16 @@ def test_wrong_starts():
         hsvit_keras.TimeSformer.from_image_model(keras.Model(inputs, inputs))
     with pytest.raises(ValueError, match="frames has to be a Python integer of at least 1"):
         hsvit_keras.TimeSformer.from_image_model(image_model(), frames=0)
+
+
+@pytest.mark.once
+def test_a_checkpoint_of_the_wrapping_class():
+    """As the authors publish them: `{"model_state": {"model.cls_token": ...}}`."""
+    fixture = reference.load("timesformer_joint")
+    wrapped = {f"model.{name}": tensor for name, tensor in reference.weights(fixture).items()}
+    model = hsvit_keras.from_torch("timesformer_joint", fixture["config"], wrapped)
+    logits = outputs(model, reference.images(fixture))
+    np.testing.assert_allclose(logits, fixture["output_float64"], atol=fixture["suggested_atol"])
 
 
 @pytest.mark.once

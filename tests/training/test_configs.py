@@ -347,8 +347,8 @@ def test_the_others_are_augmented_as_deit_is(name):
 
 
 def test_all_recipes_are_of_a_paper_or_for_own_images():
-    ours = {"digits", "digits_segmentation", "digits_detection", "detection_folder", "folder"}
-    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, "detr_coco", *ours}
+    ours = {"digits", "digits_segmentation", "digits_detection", "digits_video", "detection_folder", "folder"}
+    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, "detr_coco", "timesformer_kinetics", *ours}
 
 
 def test_the_recipe_of_detection_on_coco():
@@ -360,6 +360,16 @@ def test_the_recipe_of_detection_on_coco():
         1e-4,
     )
     assert (config.schedule, config.decay_epochs, config.decay_factor) == ("step_decay", (40,), 0.1)
+
+
+def test_the_recipe_of_kinetics():
+    """Appendix C of the scaling paper; PyTorch's weight decay of 1e-4 by what its SGD makes of it."""
+    config = load("timesformer_kinetics")
+    assert (config.image_shape, config.batch_size, config.epochs) == ((8, 224, 224, 3), 16, 15)
+    assert (config.optimizer, config.learning_rate, config.momentum) == ("sgd", 0.005, 0.9)
+    assert (config.schedule, config.decay_epochs, config.decay_factor) == ("step_decay", (10, 14), 0.1)
+    assert config.weight_decay * (1 - config.momentum) == pytest.approx(1e-4)
+    assert augmentation("timesformer_kinetics") == [("RandomShorterSide", {"sides": [256, 320]}), FLIP]
 
 
 def test_tiny_imagenet_gives_x_formers_the_sequence_of_the_paper():

@@ -30,7 +30,7 @@ CLASSES = {
     "food101": 101,
     "digits": 10,
 }
-CLASSES |= {"coco": 80}
+CLASSES |= {"coco": 80, "kinetics": 400}
 CLASSES |= {"imagenet": 1000, "clipart": 345, "painting": 345, "sketch": 345}
 # Parameters of the package where they do not round to what the paper prints.
 OTHER_PARAMETERS = {
@@ -75,7 +75,7 @@ def test_all_tables_are_there():
         "dhvt": (2, 3, 4, 5, 9, 10),
         "hsvit": (3, 4),
         "hvt": range(1, 10),
-        "scaling": (1, 2, 5, 6, 7, 8, 12, 13),
+        "scaling": (1, 2, 5, 6, 7, 8, 9, 12, 13),
         "vix": range(1, 7),
     }
     papers = [f"{paper}_table{number}" for paper, of in numbers.items() for number in of]
@@ -133,6 +133,7 @@ def test_figures_of_the_papers():
         ("scaling_table6", "PiT-Scaled-XS", "imagenet"): (79.5, None),
         ("scaling_table7", "DeiT-Scaled-Tiny", "coco"): (None, None),
         ("scaling_table8", "PiT-Scaled-Small", "imagenet"): (81.8, None),
+        ("scaling_table9", "Divided, DeiT-Scaled-Small", "kinetics"): (72.0, None),
         ("scaling_table13", "DeiT-Scaled-Small-RP", "imagenet"): (82.0, None),
     }  # fmt: skip
     for (name, title, data), accuracy in printed.items():
@@ -194,6 +195,7 @@ def test_a_foreign_data_set_brings_its_pixels_and_the_table_its_optimization():
         ("hvt_table1", "HVT-S-1", "digits", [224, 224, 1]),
         ("scaling_table2", "DeiT-Scaled-Base", "imagenet", [320, 320, 3]),
         ("dhvt_table10", "DHVT-T", "clipart", [224, 224, 3]),
+        ("scaling_table9", "Joint, DeiT-Scaled-Tiny", "kinetics", [8, 160, 160, 3]),
         ("dhvt_table4", "DHVT-T with 3 heads", "digits", [32, 32, 1]),
         ("hsvit_table3", "EfficientNet-B0", "fashion_mnist", [64, 64, 1]),
         ("hsvit_table3", "EfficientNet-B0", "food101", [128, 128, 3]),

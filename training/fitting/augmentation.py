@@ -35,6 +35,7 @@ _OPERATIONS = {
         MixUpOrCutMix,
     )
 }
+_OF_COLOURS = {policy.__name__ for policy in (RandAugment, RandAugmentIncreasing, TrivialAugmentWide)}
 _AVERAGE_LABELS = {"MixUp", "MixUpOrCutMix"}
 _MIXING_LAYERS = {"MixUp", "CutMix"}  # of Keras, which mix any image with any other
 # What may be done to images with boxes: it moves these with them, or leaves all where it is.
@@ -123,6 +124,8 @@ class Augmentation:
 
     def _check(self, data):
         for name in self._names:
+            if name in _OF_COLOURS and data["images"].shape[-1] > 3:
+                raise InputError(f"augmentation: {name} changes colours of images, not of clips")
             if name in _AVERAGE_LABELS and "segmentation_masks" in data:
                 raise InputError(f"augmentation: {name} averages labels, which masks of classes do not allow")
             if "box_labels" in data and name not in _KEEP_BOXES:

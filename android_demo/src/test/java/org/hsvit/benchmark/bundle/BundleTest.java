@@ -182,11 +182,13 @@ public class BundleTest {
     assertRefused(
         "models.0.input.shape",
         "[2, 4, 4, 1]",
-        "models[0].input.shape is [2,4,4,1], it must be [1, height, width, channels], with frames behind the 1 of clips");
+        "models[0].input.shape is [2,4,4,1], it must be [1, height, width, channels], "
+            + "with frames behind the 1 of clips");
     assertRefused(
         "models.0.input.shape",
         "[1, 4, 4, 2]",
-        "models[0].input.shape is [1,4,4,2], it must be [1, height, width, 1 or 3], with frames behind the 1 of clips");
+        "models[0].input.shape is [1,4,4,2], it must be [1, height, width, 1 or 3], "
+            + "with frames behind the 1 of clips");
     assertRefused(
         "models.1.input.shape",
         "[1, 5, 4, 1]",

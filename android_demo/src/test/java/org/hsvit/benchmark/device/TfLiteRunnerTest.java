@@ -194,7 +194,8 @@ public class TfLiteRunnerTest {
     assertTrue(
         error.getMessage(),
         error.getMessage().endsWith(
-            "models[0].input.shape is [1,10], it must be [1, height, width, channels], with frames behind the 1 of clips"));
+            "models[0].input.shape is [1,10], it must be [1, height, width, channels], "
+                + "with frames behind the 1 of clips"));
     assertFalse(new File(folder.getRoot(), "bundle.json").exists());
     interpreter.refusal = "Internal error: it is no flatbuffer";
     ModelException refused = assertThrows(ModelException.class, () -> add("a.tflite"));
