@@ -1,4 +1,4 @@
-"""Models, images and correct outputs in one folder, for the Android app to measure and check itself by.
+"""Models, images and correct outputs in one folder, for the Android app and the web page to measure.
 
     python -m export.bundle --original=best.keras --mobile=dynamic.tflite,int8.tflite --output=DIR
 

@@ -1,4 +1,4 @@
-"""Numbers that the Android app must compute, too: `data/phone_numbers.json`, which its tests read.
+"""Numbers that app and web page must compute, too: `data/phone_numbers.json`, which their tests read.
 
     python -m tests.export.phone_numbers    # writes the file anew
 

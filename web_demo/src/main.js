@@ -9,7 +9,7 @@ import { filesFor } from "./runtime/litert.js";
 import { readBundle, readSite } from "./site/files.js";
 import { Classifying } from "./view/classify.js";
 import { byId, h } from "./view/dom.js";
-import { integer, milliseconds } from "./view/numbers.js";
+import { integer, step } from "./view/numbers.js";
 import { keepForOffline } from "./view/offline.js";
 import { showResults } from "./view/results.js";
 import { chosenPairs, fillForm, fillFromAddress, readSettings } from "./view/settings.js";
@@ -149,7 +149,7 @@ function showBrowser({ relaxedSimd, threads, gpu }) {
     ["Threads", threads > 1 ? `1 to ${integer(threads)}` : `1, ${whyOneThread()}`],
     ["WebAssembly", relaxedSimd ? "with relaxed SIMD" : "without relaxed SIMD, which is slower"],
     ["WebGPU", gpu ? `${gpu.name}${gpu.emulated ? ", emulated by the CPU" : ""}` : "none"],
-    ["Clock", `steps of ${milliseconds(resolution(browserClock))}`],
+    ["Clock", `steps of ${step(resolution(browserClock))}`],
   ];
   byId("browser").append(...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
   byId("reload").hidden = !(threads === 1 && isSecureContext && !crossOriginIsolated);

@@ -73,7 +73,7 @@ async function time(timings, { settings, step, clock, attention, progress }) {
   for (const timing of timings) {
     await timing.first();
     await timing.warmUp(FIRST_WARMUP * settings.warmupMs);
-    timing.chooseRepeats(step);
+    await timing.chooseRepeats(step);
   }
   let repeated = 0;
   for (let block = 0; block < settings.blocks; ) {

@@ -1,11 +1,6 @@
 /**
- * The browser's clock, which is coarse on purpose: 0.005 to 1 ms, so that pages cannot spy on each other.
- *
- * A run that takes few of its steps cannot be timed alone: several are timed together.
+ * The browser's clock, which is coarse on purpose, by 0.005 to 1 ms: fine clocks help pages to spy.
  */
-
-const STEPS = 50; // a sample lasts at least so many steps, which makes its error at most 2 %
-const MOST_RUNS = 10_000;
 
 export const browserClock = {
   now: () => performance.now(),
@@ -13,7 +8,7 @@ export const browserClock = {
 };
 
 /**
- * The step of a clock, ms: the smallest difference of two times that differ, within a few milliseconds.
+ * The step of a clock, ms: the smallest difference of two times that differ, within a duration in ms.
  *
  * @param {{now: function(): number}} clock
  */
@@ -28,9 +23,4 @@ export function resolution(clock, duration = 20) {
     last = now;
   }
   return Math.round(smallest * 1e6) / 1e6;
-}
-
-/** How many runs to time together, from the time that one takes and the step of the clock, both in ms. */
-export function repetitions(runMs, step) {
-  return Math.max(1, Math.min(MOST_RUNS, Math.ceil((STEPS * step) / Math.max(runMs, step / MOST_RUNS))));
 }

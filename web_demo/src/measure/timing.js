@@ -1,6 +1,8 @@
 /** Times one model, a block of samples at a time. Its inputs take turns. */
 
-import { repetitions } from "./clock.js";
+const STEPS = 50; // of the clock that a sample lasts at least, which makes its error at most 2 %
+const TRIES = 3;
+const MOST_RUNS = 10_000;
 
 export class Timing {
   /** Milliseconds of the very first run. */
@@ -43,9 +45,20 @@ export class Timing {
     this.#warmupMs += elapsed;
   }
 
-  /** Chooses how many runs make a sample, from the warm-up, or else from the first run. */
-  chooseRepeats(step) {
-    this.repeats = repetitions(this.warmupMeanMs ?? this.firstMs, step);
+  /**
+   * Chooses how many runs make a sample: as many as a clock with this step, ms, can time. The fastest of a few
+   * samples decides, as others may have been interrupted.
+   */
+  async chooseRepeats(step) {
+    for (this.repeats = 1; this.repeats < MOST_RUNS; this.repeats *= 2) {
+      let fastest = Infinity;
+      for (let i = 0; i < TRIES; i++) {
+        fastest = Math.min(fastest, await this.#sample(this.repeats));
+      }
+      if (fastest * this.repeats >= STEPS * step) {
+        break;
+      }
+    }
   }
 
   /** A block of `count` samples; it counts when it is put into `blocksMs`. */

@@ -9,10 +9,13 @@ const ROW = 46;
 const EDGE = 8;
 const BELOW = 36; // for the axis
 const SERIES = 6; // colours
+const MOST = 4; // times the largest median, where the drawing of latencies ends
+const DRIFT = [0.5, 2]; // where the drawing of drift ends, and what is beyond is drawn at its edge
 
 /** One row a model: its samples as dots, a bar from p5 to p95, a mark at the median. */
 export function latencies(models) {
-  const scale = axis(models.flatMap(({ latency_ms }) => [latency_ms.p5, latency_ms.p95, latency_ms.p50]));
+  const most = MOST * Math.max(...models.map(({ latency_ms }) => latency_ms.p50));
+  const scale = axis(Math.min(most, Math.max(...models.map(({ latency_ms }) => latency_ms.p95))));
   const rows = models.map((model, row) => {
     const { p5, p50, p95 } = model.latency_ms;
     const y = row * ROW + 30;
@@ -25,7 +28,7 @@ export function latencies(models) {
       { class: `series${row % SERIES}` },
       svg("text", { x: EDGE, y: y - 10 }, `${model.name}  ${milliseconds(p50)}`),
       ...dots,
-      svg("line", { x1: scale.at(p5), x2: scale.at(p95), y1: y, y2: y, class: "bar" }),
+      svg("line", { x1: scale.at(p5), x2: scale.at(Math.min(p95, scale.high)), y1: y, y2: y, class: "bar" }),
       svg("circle", { cx: scale.at(p50), cy: y, r: 4, class: "mark" }),
     );
   });
@@ -34,11 +37,12 @@ export function latencies(models) {
   return drawing(height, `Median latency: ${told}`, [...scale.draw(height - BELOW, "latency, ms"), ...rows]);
 }
 
-/** Medians of the blocks in the order of time, over the first: where a line climbs, the device slowed down. */
+/** Medians of the blocks in the order of time, over that of all: where a line climbs, the device slowed down. */
 export function drift(models) {
   const lines = models.map(({ blocks_ms }) => {
     const medians = blocks_ms.map(median);
-    return medians.map((value) => value / medians[0]);
+    const middle = median(medians);
+    return medians.map((value) => Math.max(DRIFT[0], Math.min(DRIFT[1], value / middle)));
   });
   const most = Math.max(1.25, ...lines.flat());
   const least = Math.min(0.75, ...lines.flat());
@@ -55,7 +59,7 @@ export function drift(models) {
     return svg("polyline", { points, class: `line series${row % SERIES}` });
   });
   const ends = lines.map((line, row) => `${models[row].name} ${Math.round(100 * line.at(-1))} %`).join(", ");
-  return drawing(height, `Latency at the end, over that of the first block: ${ends}`, [
+  return drawing(height, `Median of the last block, over that of all blocks: ${ends}`, [
     ...marks.flat(),
     ...paths,
     svg("text", { x: WIDTH - EDGE, y: height - 12, class: "right small" }, "blocks in the order of time →"),
@@ -66,9 +70,8 @@ function drawing(height, description, parts) {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": description }, ...parts);
 }
 
-/** A linear axis from 0 that holds all values. */
-function axis(values) {
-  const most = Math.max(...values);
+/** A linear axis from 0 that holds a value. */
+function axis(most) {
   const step = niceStep(most / 4);
   const high = step * Math.ceil((1.05 * most) / step);
   const at = (value) => EDGE + (value / high) * (WIDTH - 2 * EDGE);

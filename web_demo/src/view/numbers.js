@@ -8,6 +8,7 @@ const whole = new Intl.NumberFormat(LOCALES);
 const three = new Intl.NumberFormat(LOCALES, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 const share = new Intl.NumberFormat(LOCALES, { style: "percent", maximumFractionDigits: 1 });
 const time = unit("millisecond", { minimumSignificantDigits: 3 });
+const shortTime = unit("millisecond");
 const sizes = [
   [1e9, unit("gigabyte")],
   [1e6, unit("megabyte")],
@@ -26,6 +27,8 @@ export const integer = known((value) => whole.format(value));
 export const ratio = known((value) => three.format(value));
 export const percent = known((value) => share.format(value));
 export const milliseconds = known((value) => time.format(value));
+/** Milliseconds without zeros at the end, as of a clock's steps. */
+export const step = known((value) => shortTime.format(value));
 export const size = known((bytes) => {
   const [scale, format] = sizes.find(([least]) => bytes >= least) ?? sizes.at(-1);
   return format.format(bytes / scale);

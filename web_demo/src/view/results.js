@@ -2,7 +2,7 @@
 
 import { drift, latencies } from "./charts.js";
 import { h } from "./dom.js";
-import { integer, measured, milliseconds, number, percent, ratio, size } from "./numbers.js";
+import { integer, measured, milliseconds, number, percent, ratio, size, step } from "./numbers.js";
 
 /**
  * Shows a report.
@@ -22,9 +22,9 @@ export function showResults(place, report, failures) {
   place.replaceChildren(
     ...told,
     setup(report),
-    figure(latencies(report.models), "Dots: single samples. Bar: 5th to 95th percentile. Mark: median."),
+    figure(latencies(report.models), "Dots: single samples. Bar: 5th to 95th percentile. Mark: median. What is far beyond the medians is cut off."),
     ...report.pairs.map((pair) => pairSection(report, pair, find(pair.original), find(pair.mobile))),
-    figure(drift(report.models), "Medians of the blocks, over the first. A line that climbs: the device became slower, as a hot one does."),
+    figure(drift(report.models), "Medians of the blocks, over that of all of them, in the colours of above. A line that climbs: the device became slower, as a hot one does."),
     h("h3", {}, "What limits these numbers"),
     warnings.length
       ? h("ul", { class: "warnings" }, ...warnings.map(({ model, message }) => h("li", {}, model ? `${model}: ${message}` : message)))
@@ -41,7 +41,7 @@ function setup({ device, models, settings, runtime }) {
     accelerator.delegate,
     used,
     `${integer(settings.blocks)} blocks of ${integer(settings.runs)}`,
-    `clock steps ${milliseconds(device.clock_resolution_ms)}`,
+    `clock steps ${step(device.clock_resolution_ms)}`,
   ];
   return h("p", { class: "quiet" }, parts.join(" · "));
 }
