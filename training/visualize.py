@@ -14,6 +14,7 @@ from absl import flags
 
 from command_line import commands, model_data
 from hsvit_runtime import outputs
+from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 

@@ -130,7 +130,7 @@ def test_outputs_of_another_task_are_refused(shapes, names, message):
 def test_what_cannot_be_learned_is_said():
     with pytest.raises(InputError, match="outputs are called boxes and logits; received scores"):
         DETECTION.evaluate({"scores": np.zeros((1, 2))}, labels())
-    with pytest.raises(InputError, match="label_smoothing has to be 0; received 0.1"):
+    with pytest.raises(InputError, match=r"label_smoothing has to be 0; received 0\.1"):
         DETECTION.loss(0.1)
     inputs = keras.Input((2,))
     with pytest.raises(InputError, match="has to give a dict of logits and boxes"):
