@@ -17,7 +17,6 @@ class Row:
         model: str, the registered variant; None where the package has no such model.
         arguments: dict of the variant's arguments for whatever it should have otherwise.
         accuracy: dict from a data set to what the paper prints in percent: top-1, or (top-1, top-5).
-        average_precision: dict from a data set with boxes to what the paper prints in percent.
         parameters, layers, multiply_adds: str, as the paper prints them, with its unit; None where it does
             not.
         others: dict of the paper's other figures, from the heading of their column.
@@ -26,13 +25,13 @@ class Row:
         training: dict of settings that differ from the recipe's.
         training_on: dict from a data set to such settings for it alone.
         why_not: str, why the row cannot be trained here; empty where it can.
+        average_precision: dict from a data set with boxes to what the paper prints in percent.
     """
 
     name: str
     model: str | None = None
     arguments: dict = dataclasses.field(default_factory=dict)
     accuracy: dict = dataclasses.field(default_factory=dict)
-    average_precision: dict = dataclasses.field(default_factory=dict)
     parameters: str | None = None
     layers: str | None = None
     multiply_adds: str | None = None
@@ -42,6 +41,7 @@ class Row:
     training: dict = dataclasses.field(default_factory=dict)
     training_on: dict = dataclasses.field(default_factory=dict)
     why_not: str = ""
+    average_precision: dict = dataclasses.field(default_factory=dict)
 
     @property
     def key(self):
