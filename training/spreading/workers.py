@@ -160,6 +160,7 @@ def _join(address):
     """Joins a cluster, whose machines get the packages of this one."""
     import ray
 
+    _check_that_it_listens(address)
     environment = {name: value for name, value in os.environ.items() if name.startswith("KERAS_BACKEND")}
     try:
         ray.init(
@@ -174,6 +175,17 @@ def _join(address):
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"--ray={address}: this cluster cannot be joined: {reason}") from error
+
+
+def _check_that_it_listens(address):
+    """Raises `InputError` at once where nothing listens: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"--ray takes 'local', or HOST:PORT of a cluster; received {address!r}")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise InputError(f"--ray={address}: this cluster cannot be joined: {error}") from error
 
 
 def _call(function, mark, arguments):
