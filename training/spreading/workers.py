@@ -77,11 +77,8 @@ class Workers:
             return
         self._start()
         import ray
+        from ray.exceptions import NodeDiedError, OutOfMemoryError, WorkerCrashedError
 
-        lost = tuple(
-            getattr(ray.exceptions, name)
-            for name in ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
-        )
         start, lives, waiting, running = time.monotonic(), dict.fromkeys(jobs, _LIVES), list(jobs), {}
         while waiting or running:
             while waiting and len(running) < self._count:
@@ -91,7 +88,7 @@ class Workers:
             name = running.pop(done)
             try:
                 result = ray.get(done)
-            except lost:
+            except (WorkerCrashedError, NodeDiedError, OutOfMemoryError):
                 lives[name] -= 1
                 if not lives[name]:
                     raise InputError(
@@ -161,7 +158,6 @@ def _join(address):
     import ray
 
     _check_that_it_listens(address)
-    environment = {name: value for name, value in os.environ.items() if name.startswith("KERAS_BACKEND")}
     try:
         ray.init(
             address=address,
@@ -169,7 +165,7 @@ def _join(address):
             logging_level="FATAL",
             runtime_env={
                 "py_modules": [str(_ROOT / package) for package in _PACKAGES],
-                "env_vars": {**_SILENCE, **environment},
+                "env_vars": {**_SILENCE, "KERAS_BACKEND": os.environ.get("KERAS_BACKEND", "tensorflow")},
             },
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
