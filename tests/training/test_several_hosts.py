@@ -196,7 +196,12 @@ def start(workdir, *arguments):
             *(f"--config.{name}={value}" for name, value in settings.items()), *arguments,
         ],
         cwd=ROOT,
-        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"},
+        env={
+            **os.environ,
+            "KERAS_BACKEND": "jax",
+            "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+            "PYTHONPATH": f"{ROOT / 'tests/training/no_tensorflow'}:{ROOT}",
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -99,8 +99,10 @@ def test_jobs_of_a_lost_machine_go_to_another_one(tmp_path, monkeypatch, capfd):
         cluster.shutdown()
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # imports Ray
 def test_a_cluster_that_is_not_there_is_named(tmp_path):
+    with Workers(abs, tmp_path, ray="here") as spread, pytest.raises(InputError, match="received 'here'"):
+        list(spread.do({"a": (-1,)}))
     with (
         Workers(abs, tmp_path, ray="127.0.0.1:9") as spread,
         pytest.raises(InputError, match=r"--ray=127.0.0.1:9: this cluster cannot be joined: "),

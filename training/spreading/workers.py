@@ -77,11 +77,8 @@ class Workers:
             return
         self._start()
         import ray
+        from ray.exceptions import NodeDiedError, OutOfMemoryError, WorkerCrashedError
 
-        lost = tuple(
-            getattr(ray.exceptions, name)
-            for name in ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
-        )
         start, lives, waiting, running = time.monotonic(), dict.fromkeys(jobs, _LIVES), list(jobs), {}
         while waiting or running:
             while waiting and len(running) < self._count:
@@ -91,7 +88,7 @@ class Workers:
             name = running.pop(done)
             try:
                 result = ray.get(done)
-            except lost:
+            except (WorkerCrashedError, NodeDiedError, OutOfMemoryError):
                 lives[name] -= 1
                 if not lives[name]:
                     raise InputError(
@@ -160,7 +157,7 @@ def _join(address):
     """Joins a cluster, whose machines get the packages of this one."""
     import ray
 
-    environment = {name: value for name, value in os.environ.items() if name.startswith("KERAS_BACKEND")}
+    _check_that_it_listens(address)
     try:
         ray.init(
             address=address,
@@ -168,12 +165,23 @@ def _join(address):
             logging_level="FATAL",
             runtime_env={
                 "py_modules": [str(_ROOT / package) for package in _PACKAGES],
-                "env_vars": {**_SILENCE, **environment},
+                "env_vars": {**_SILENCE, "KERAS_BACKEND": os.environ.get("KERAS_BACKEND", "tensorflow")},
             },
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"--ray={address}: this cluster cannot be joined: {reason}") from error
+
+
+def _check_that_it_listens(address):
+    """Raises `InputError` at once where nothing listens: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"--ray takes 'local', or HOST:PORT of a cluster; received {address!r}")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise InputError(f"--ray={address}: this cluster cannot be joined: {error}") from error
 
 
 def _call(function, mark, arguments):
