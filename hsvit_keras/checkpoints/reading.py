@@ -61,7 +61,7 @@ def read_state_dict(source):
 
     Args:
         source: mapping of str to array (NumPy, Keras, PyTorch, whatever has `__array__`), or path to a
-            `.npz`, `.safetensors`, `.pt`, `.pth`, `.ckpt` or `.bin` file.
+            `.npz`, `.safetensors`, `.pt`, `.pth`, `.pyth`, `.ckpt` or `.bin` file.
 
     Returns:
         Dict of str to `np.ndarray`, in the order of the source; sorted by name from `.safetensors`.
@@ -231,6 +231,7 @@ _READERS = {
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,
+    ".pyth": _read_torch,
     ".ckpt": _read_torch,
     ".bin": _read_torch,
 }

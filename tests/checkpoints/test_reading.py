@@ -61,7 +61,7 @@ CHECKPOINT = {
     "1.running_var": np.array([50, 51], "float32"),
     "1.num_batches_tracked": np.array(60),
 }
-TORCH_SUFFIXES = (".pt", ".pth", ".ckpt", ".bin")
+TORCH_SUFFIXES = (".pt", ".pth", ".pyth", ".ckpt", ".bin")
 ONE = np.ones((2, 3), "float32")
 
 
