@@ -208,7 +208,7 @@ def test_what_is_refused(models, tmp_path, changes, error, message):
 def test_only_a_bundle_is_replaced(models, tmp_path):
     kept = tmp_path / "thesis.txt"
     kept.write_text("years")
-    with pytest.raises(FileError, match="is there already, and holds no bundle.json"):
+    with pytest.raises(FileError, match=r"is there already, and holds no bundle\.json"):
         writing.write(request(models, tmp_path))
     assert kept.read_text() == "years"
     older = tmp_path / "older"

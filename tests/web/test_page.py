@@ -22,9 +22,8 @@ QUICK = "?blocks=2&runs=3&warmup=5&cooldown=0&pairs=int8"
 
 @pytest.fixture(scope="module")
 def browser(playwright):
-    with chromium(
-        playwright, "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"
-    ) as started:
+    options = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    with chromium(playwright, *options, "--host-resolver-rules=MAP phone.test 127.0.0.1") as started:
         yield started
 
 
@@ -220,6 +219,18 @@ def test_what_the_browser_lacks_is_told(browser, site):
     with serving(site) as server, opened(browser, server.address + QUICK + "&accelerator=webgpu") as page:
         assert page.is_disabled("option[value=webgpu]")
         assert "WebGPU was requested but no WebGPU device" in measure(page)
+
+
+@slow
+def test_a_page_by_plain_http_measures_on_one_thread(browser, site):
+    with (
+        serving(site) as server,
+        opened(browser, server.address.replace("127.0.0.1", "phone.test") + QUICK) as page,
+    ):
+        assert not page.evaluate("isSecureContext")
+        assert page.inner_text("#browser dd >> nth=0") == "1, as threads need https"
+        assert "Outputs\tcorrect\tcorrect" in measure(page)
+        assert page.inner_text("#offline") == "Offline use needs https."
 
 
 @slow
