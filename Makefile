@@ -77,7 +77,7 @@ web: setup web-page $(BUNDLE)/bundle.json
 
 # The page of export.web, from its modules.
 PAGE := web_demo/dist/built.json
-NODE_IS_NEW := node -e 'process.exit(process.versions.node.split(".")[0] < 18)' 2> /dev/null
+NODE_IS_NEW := node -e 'process.exit(process.versions.node.split(".")[0] < 18 ? 1 : 0)' 2> /dev/null
 NODE_NEEDED := needs Node.js 18 or newer, with npm; on Debian: apt-get install nodejs npm
 
 web-page: $(PAGE)

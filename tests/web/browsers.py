@@ -34,9 +34,12 @@ def chromium(playwright, *options):
 
 
 @contextlib.contextmanager
-def serving(site, **options):
+def serving(site, port=0, **options):
     """A server of the site, as the command starts it; has `address`."""
-    running = server.Server(site, "127.0.0.1", 0, **options)
+    running = server.Server(site, "127.0.0.1", port, **options)
+    # A connection that is kept would be answered even when the server is shut down.
+    handler = running.RequestHandlerClass
+    running.RequestHandlerClass = type("Closing", (handler,), {"protocol_version": "HTTP/1.0"})
     running.address = f"http://127.0.0.1:{running.server_port}/"
     thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
     thread.start()

@@ -22,9 +22,8 @@ QUICK = "?blocks=2&runs=3&warmup=5&cooldown=0&pairs=int8"
 
 @pytest.fixture(scope="module")
 def browser(playwright):
-    with chromium(
-        playwright, "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"
-    ) as started:
+    options = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    with chromium(playwright, *options, "--host-resolver-rules=MAP phone.test 127.0.0.1") as started:
         yield started
 
 
@@ -64,8 +63,7 @@ def test_it_measures_and_its_report_is_like_any_other(browser, site, tmp_path):
     assert "LiteRT.js" in page_of_host and "0.005 s of uncounted runs" in page_of_host
 
 
-# All below is in the language of a page that works as the one above.
-slow = pytest.mark.slow
+slow = pytest.mark.slow  # all but the test above
 
 
 @slow
@@ -119,6 +117,25 @@ def test_it_works_offline_once_loaded(browser, site):
         page.reload()
         page.wait_for_selector("#content")
         assert "Outputs\tcorrect\tcorrect" in measure(page)
+
+
+@slow
+def test_a_newer_site_at_the_same_address_is_offered(browser, site, bundle, tmp_path):
+    changed = shutil.copytree(bundle, tmp_path / "bundle")
+    content = json.loads((changed / "bundle.json").read_text())
+    (changed / "bundle.json").write_text(json.dumps({**content, "name": "newer"}))
+    writing.write(changed, tmp_path / "site")
+    with serving(site) as server, opened(browser, server.address + QUICK) as page:
+        page.wait_for_selector("#offline >> text=Works offline now")
+        server.shutdown()
+        server.server_close()
+        with serving(tmp_path / "site", server.server_port):
+            page.reload()
+            page.wait_for_selector("#newer")
+            assert page.inner_text("h1") == "tiny"
+            page.click("#newer-reload")
+            page.wait_for_selector("h1 >> text=newer")
+            assert "Outputs\tcorrect\tcorrect" in measure(page)
 
 
 @slow
@@ -220,6 +237,18 @@ def test_what_the_browser_lacks_is_told(browser, site):
     with serving(site) as server, opened(browser, server.address + QUICK + "&accelerator=webgpu") as page:
         assert page.is_disabled("option[value=webgpu]")
         assert "WebGPU was requested but no WebGPU device" in measure(page)
+
+
+@slow
+def test_a_page_by_plain_http_measures_on_one_thread(browser, site):
+    with (
+        serving(site) as server,
+        opened(browser, server.address.replace("127.0.0.1", "phone.test") + QUICK) as page,
+    ):
+        assert not page.evaluate("isSecureContext")
+        assert page.inner_text("#browser dd >> nth=0") == "1, as threads need https"
+        assert "Outputs\tcorrect\tcorrect" in measure(page)
+        assert page.inner_text("#offline") == "Offline use needs https."
 
 
 @slow

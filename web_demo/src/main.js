@@ -10,7 +10,7 @@ import { readBundle, readSite } from "./site/files.js";
 import { Classifying } from "./view/classify.js";
 import { byId, h } from "./view/dom.js";
 import { integer, step } from "./view/numbers.js";
-import { keepForOffline } from "./view/offline.js";
+import { keepForOffline, watchForNewer } from "./view/offline.js";
 import { showResults } from "./view/results.js";
 import { chosenPairs, fillForm, fillFromAddress, readSettings } from "./view/settings.js";
 import * as sharing from "./view/sharing.js";
@@ -24,6 +24,7 @@ let report = null;
 
 document.addEventListener("visibilitychange", () => (hiddenCount += document.hidden ? 1 : 0));
 
+watchForNewer(showNewer);
 start().catch((error) => showProblem(error.message));
 
 async function start() {
@@ -44,6 +45,9 @@ async function start() {
     measure({ base, site, bundle, pictures });
   });
   byId("cancel").addEventListener("click", () => session?.cancel());
+  for (const button of ["reload", "newer-reload"]) {
+    byId(button).addEventListener("click", () => location.reload());
+  }
   for (const action of ["download", "copy", "send"]) {
     byId(action).addEventListener("click", () => share(action));
   }
@@ -56,7 +60,7 @@ async function start() {
   }
   const bundled = Object.keys(site.files).filter((path) => !path.startsWith("wasm/"));
   const paths = ["./", "site.json", ...bundled, ...filesFor(features)];
-  byId("offline").textContent = await keepForOffline(paths, showNewer);
+  byId("offline").textContent = await keepForOffline(paths, site.version, showNewer);
 }
 
 async function measure({ base, site, bundle, pictures }) {
@@ -153,7 +157,6 @@ function showBrowser({ relaxedSimd, threads, gpu }) {
   ];
   byId("browser").append(...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
   byId("reload").hidden = !(threads === 1 && isSecureContext && !crossOriginIsolated);
-  byId("reload").addEventListener("click", () => location.reload());
 }
 
 function whyOneThread() {
@@ -174,5 +177,4 @@ function showProblem(message) {
 
 function showNewer() {
   byId("newer").hidden = false;
-  byId("newer-reload").addEventListener("click", () => location.reload());
 }

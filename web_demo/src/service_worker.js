@@ -44,7 +44,7 @@ async function keep(paths, port) {
         await cache.add(new Request(url, { cache: "no-cache" }));
       }
     }
-    port.postMessage({ kept: true });
+    port.postMessage({ kept: true, version: self.SITE_VERSION });
   } catch (error) {
     port.postMessage({ kept: false, message: error.message });
   }
