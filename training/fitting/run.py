@@ -71,6 +71,8 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None):
     if distribution:
         print(f"{num_devices} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
     fit.fit(learning, run, values, data, FloatCopy(model), sharing)
+    if len(run.rows) < values["epochs"]:
+        print(f"ended behind epoch {len(run.rows)}: {values['patience']} epochs in a row were no better")
     best = load_model(run.path / "best.keras")
     test = evaluate_on_test(best, data, values, sharing)
     summary = _summary(values, run, data, model, parameters, test)
