@@ -19,7 +19,7 @@ from tests.training import test_optimization as optimizing
 from tests.training.breaking import broken_off
 from tests.training.test_train import assert_same_run, metrics, small_config
 from training import train as train_command
-from training.configs import dhvt_finetuning_cifar100, digits, folder
+from training.configs import digits, folder
 from training.fitting import fit, freezing, optimization
 from training.fitting.building import FloatCopy, build_model
 from training.fitting.data import Data
@@ -258,17 +258,6 @@ def test_the_pixels_of_a_model_to_train_on_have_to_be_known(tmp_path):
     assert load_source(settings(init=str(tmp_path / "source.keras"), init_input_range=(-1, 1)))
     with pytest.raises(FileNotFoundError, match=r"no model file .*none\.keras"):
         load_source(settings(init=str(tmp_path / "none.keras")))
-
-
-@pytest.mark.once
-def test_the_recipe_of_dhvt():
-    """The supplement of its paper, section 2.1."""
-    config = dhvt_finetuning_cifar100.get_config()
-    found = {key: config[key] for key in ("learning_rate", "weight_decay", "batch_size", "warmup_epochs")}
-    assert found == {"learning_rate": 5e-4, "weight_decay": 1e-8, "batch_size": 256, "warmup_epochs": 2}
-    assert (config.epochs, config.optimizer, config.image_shape) == (100, "adamw", (224, 224, 3))
-    assert config.schedule.startswith("cosine")
-    recipe.plain(config)
 
 
 # ---- whole runs ------------------------------------------------------------------------------------

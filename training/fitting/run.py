@@ -85,6 +85,8 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     hosts.disconnect()
     if not hosts.is_first:
         return None
+    if len(run.rows) < values["epochs"]:
+        print(f"ended behind epoch {len(run.rows)}: {values['patience']} epochs in a row were no better")
     keras.distribution.set_distribution(None)
     best = load_model(run.path / "best.keras")
     test = evaluate_on_test(best, data, values)
