@@ -135,12 +135,10 @@ def _row(name, arguments, mean, spread=None, parameters=1, data="digits"):
 
 def _lines(axes):
     """Label to (x, y) of the lines of a panel that have points."""
-    drawn = {line.get_label(): line for line in axes.lines if len(line.get_xdata())}
-    drawn |= {container.get_label(): container[0] for container in axes.containers}
     return {
-        label: (list(line.get_xdata()), list(line.get_ydata()))
-        for label, line in drawn.items()
-        if not label.startswith("_")
+        line.get_label(): (list(line.get_xdata()), list(line.get_ydata()))
+        for line in axes.lines
+        if len(line.get_xdata()) and not line.get_label().startswith("_")
     }
 
 

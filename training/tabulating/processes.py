@@ -1,4 +1,4 @@
-"""Several processes on the runs of a table: what one claims the others leave."""
+"""Several processes on the runs of a table or figure: what one claims the others leave."""
 
 import dataclasses
 import json

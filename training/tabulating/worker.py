@@ -1,4 +1,4 @@
-"""One of several processes of `training.table`: trains the runs that it reads, as JSON, from its input."""
+"""One of several processes that train rows: trains the runs that it reads, as JSON, from its input."""
 
 import json
 import pathlib

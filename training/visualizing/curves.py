@@ -19,7 +19,7 @@ def lines(numbers, x, line, x_label, panel=lambda arguments: "", log_x=False):
     rows = [row for row in numbers["rows"] if row["model"]]
     panels = list(dict.fromkeys((row["data"], panel(row["arguments"])) for row in rows))
     looks = plots.looks(line(row["arguments"]) for row in rows)
-    figure = plots.new_figure((3.4 * len(panels) + 0.6, 3.2))
+    figure = plots.new_figure((3.4 * len(panels) + 2.0, 3.2))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (data, title) in zip(grid, panels, strict=True):
         shown = [row for row in rows if (row["data"], panel(row["arguments"])) == (data, title)]
@@ -34,19 +34,18 @@ def lines(numbers, x, line, x_label, panel=lambda arguments: "", log_x=False):
         _name_axes(axes, sorted({x(row["arguments"]) for row in shown}), x_label, log_x)
         axes.set_title(", ".join(filter(None, (data, title))))
     grid[0].set_ylabel("top-1 in %")
-    grid[-1].legend(fontsize=8)
+    drawn = {line.get_label(): line for axes in grid for line in axes.lines}
+    shown = [label for label in looks if label in drawn]
+    figure.legend([drawn[label] for label in shown], shown, loc="outside right center", fontsize=8)
     return figure
 
 
 def _line(axes, points, **look):
-    axes.errorbar(
-        [value for value, _ in points],
-        [top1["mean"] for _, top1 in points],
-        yerr=[top1["spread"] or 0.0 for _, top1 in points],
-        markersize=4,
-        capsize=3,
-        **look,
-    )
+    values, means = [value for value, _ in points], [top1["mean"] for _, top1 in points]
+    axes.plot(values, means, markersize=4, **look)
+    spreads = [top1["spread"] or 0.0 for _, top1 in points]
+    if any(spreads):
+        axes.errorbar(values, means, spreads, fmt="none", ecolor=look["color"], capsize=3)
 
 
 def _name_axes(axes, values, label, log):
