@@ -79,6 +79,15 @@ def new_figure(size=SIZE):
     return Figure(figsize=size, layout="constrained")
 
 
+def legend_below(figure):
+    """Adds one legend below all panels, each label once."""
+    handles = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, fontsize=8)
+
+
 def as_png(figure, dpi=200):
     """The figure on white, as bytes of a PNG."""
     buffer = io.BytesIO()

@@ -88,6 +88,13 @@ def test_attention_of_head_tokens_is_that_of_their_own_head():
     np.testing.assert_array_equal(found[0, 1], weights[0, 1, 8, 1:7].reshape(2, 3))
 
 
+def test_a_mosaic_has_each_map_in_its_own_scale():
+    found = dhvt.mosaic(np.array([[[0.0, 4.0]], [[3.0, 5.0]], [[2.0, 2.0]]]))
+    nothing = np.nan
+    expected = [[0, 1, nothing, 0, 1], [nothing] * 5, [0, 0, nothing, nothing, nothing]]
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_attention_of_a_trained_dhvt_is_measured_and_drawn(tmp_path):
     table = paper_figure.load_figure("dhvt_figure3").table
     settings = {"image_shape": (8, 8, 1)}
@@ -112,7 +119,7 @@ def test_attention_of_a_trained_dhvt_is_measured_and_drawn(tmp_path):
     np.testing.assert_allclose(numbers["attention"][:, 0], weights.mean(1), rtol=1e-4)
     np.testing.assert_allclose(numbers["head_attention"][0, 0, 1].ravel(), weights[0, 1, 18, 1:17], rtol=1e-4)
     with plots.style():
-        assert len(dhvt.draw_attention(numbers).axes) == 2 * (1 + 1 + 2)
+        assert len(dhvt.draw_attention(numbers).axes) == 2 * (1 + 1 + 1)
         assert len(dhvt.draw_attention(numbers, with_heads=False).axes) == 2 * (1 + 1)
 
 
@@ -146,6 +153,11 @@ def test_points_of_a_series_are_joined_by_cost_and_the_frontier_has_the_best():
     with plots.style():
         (axes,) = points.draw({"title": panel}, "cost", frontier=True).axes
     assert lines(axes) == {"a": ([1, 4], [40, 50]), "b": ([2, 3], [30, 60]), "frontier": ([1, 3], [40, 60])}
+
+
+def test_without_points_there_is_nothing_to_draw():
+    with pytest.raises(InputError, match="no row was trained"):
+        points.draw({}, "cost")
 
 
 def test_points_of_what_was_measured():

@@ -10,7 +10,8 @@
   pictures and maps, to an .npz file beside it.
 - `draw`: a function that takes that dict, with the `results` of all rows as "rows", and gives a matplotlib
   figure (`command_line.plots.new_figure`). It sees nothing but what the files hold. Lines of accuracy over
-  an argument of the models are drawn by `training.visualizing.curves.lines`.
+  an argument of the models are drawn by `training.visualizing.curves.lines`, models as points by
+  `points.draw`, their epochs by `epochs.draw`.
 
 hsvit_figure5.py is the pattern of figures of accuracy, hsvit_figure4.py of those of what a model computes.
 """

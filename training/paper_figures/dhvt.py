@@ -98,18 +98,26 @@ def draw_attention(numbers, with_heads=True):
             maps = numbers["attention"][image, place]
             _show(figure.add_subplot(grid[image, 1 + place]), maps, f"layer {layer}", cmap="magma")
             if with_heads:
-                spec = grid[image, 1 + len(layers) + place]
-                _show_heads(figure, spec, numbers["head_attention"][image, place], layer)
+                heads = mosaic(numbers["head_attention"][image, place])
+                axes = figure.add_subplot(grid[image, 1 + len(layers) + place])
+                _show(axes, heads, f"head tokens, layer {layer}", cmap="magma")
     return figure
 
 
-def _show_heads(figure, place, heads, layer):
-    """Head tokens in a square of small maps."""
-    side = int(np.ceil(np.sqrt(len(heads))))
-    grid = place.subgridspec(side, side, wspace=0.05, hspace=0.05)
-    for head, maps in enumerate(heads):
-        title = f"heads, layer {layer}" if head == 0 else ""
-        _show(figure.add_subplot(grid[head // side, head % side]), maps, title, cmap="magma")
+def mosaic(maps):
+    """Maps in rows of a square, each from 0 to 1, with a pixel of nothing between them.
+
+    Args:
+        maps: array `(count, height, width)`.
+    """
+    count, side = len(maps), int(np.ceil(np.sqrt(len(maps))))
+    low, high = maps.min((1, 2), keepdims=True), maps.max((1, 2), keepdims=True)
+    scaled = (maps - low) / np.maximum(high - low, 1e-12)
+    framed = np.pad(scaled, ((0, side**2 - count), (0, 1), (0, 1)), constant_values=np.nan)
+    framed[count:] = np.nan
+    _, height, width = framed.shape
+    rows = framed.reshape(side, side, height, width).transpose(0, 2, 1, 3)
+    return rows.reshape(side * height, side * width)[:-1, :-1]
 
 
 def _show(axes, pixels, title, **options):

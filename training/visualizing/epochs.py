@@ -48,6 +48,7 @@ def draw(numbers, panels=None, with_loss=False):
             if losses:
                 losses.plot(curve["epoch"], curve["loss"], "--", **line)
         _name_axes(axes, losses, ", ".join(filter(None, (data, title))))
+    plots.legend_below(figure)
     return figure
 
 
@@ -58,7 +59,6 @@ def _name_axes(axes, losses, title):
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("validation top-1 in %" + (", solid" if losses else ""))
-    axes.legend(loc="center right", fontsize=8)
     if losses:
         losses.set_ylabel("training loss, dashed")
         losses.spines["right"].set_visible(True)

@@ -1,6 +1,7 @@
 """Models as points, accuracy against what they cost: the form of many figures of papers."""
 
 from command_line import plots
+from hsvit_runtime.errors import InputError
 
 
 def measured(numbers, cost, series):
@@ -35,7 +36,12 @@ def draw(panels, x_label, *, joined=None, frontier=False):
 
     Returns:
         matplotlib figure.
+
+    Raises:
+        InputError: there are no panels.
     """
+    if not panels:
+        raise InputError("no row was trained, so there are no points to draw")
     looks = plots.looks(point["series"] for points in panels.values() for point in points)
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
@@ -51,7 +57,7 @@ def draw(panels, x_label, *, joined=None, frontier=False):
         axes.set_xlabel(x_label if isinstance(x_label, str) else x_label[title])
         axes.set_ylabel("top-1 in %")
         _log(axes)
-    _draw_legend(figure, grid)
+    plots.legend_below(figure)
     return figure
 
 
@@ -96,11 +102,3 @@ def _log(axes):
     else:
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.3g}"))
-
-
-def _draw_legend(figure, grid):
-    handles = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, fontsize=8)
