@@ -8,6 +8,7 @@ A detector gives a dict: `logits` `(batch, queries, classes)`, a score of each c
 import numpy as np
 
 from hsvit_keras.tasks.task import Task
+from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.measure import Measure
 

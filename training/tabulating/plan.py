@@ -25,8 +25,8 @@ from training.tabulating.sources import Source
 _OWN = {
     config.get_config().data: config.get_config
     for config in (
-        digits, digits_detection, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist, hsvit_food101, hsvit_imagenet,
-        hsvit_tiny_imagenet,
+        digits, digits_detection, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist,
+        hsvit_food101, hsvit_imagenet, hsvit_tiny_imagenet,
     )
 }  # fmt: skip
 
