@@ -1,7 +1,7 @@
 """Vision transformers for Keras 3 that train on small data and run on phones."""
 
 from hsvit_keras.artifacts import Samples, open_model, to_onnx, to_tflite
-from hsvit_keras.checkpoints import from_timm, from_torch, from_transformers
+from hsvit_keras.checkpoints import from_timm, from_torch, from_transformers, load_backbone
 from hsvit_keras.compression import (
     SCHEMES,
     Calibration,
@@ -95,6 +95,7 @@ __all__ = [
     "from_transformers",
     "inspect_tflite",
     "list_models",
+    "load_backbone",
     "open_model",
     "prune",
     "quantize_aware",

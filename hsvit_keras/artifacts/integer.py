@@ -54,8 +54,9 @@ _FIXED = (*FIXED_RANGES, keras.activations.softmax, layers.Softmax)
 _RECURRENT = (layers.Bidirectional, layers.GRU, layers.LSTM, layers.SimpleRNN)
 # What is a single operation to the converter: a range in front makes it one of integers.
 _ONE_OPERATION = (
-    *_AVERAGES, DeformableAttention, SeparableAttention, SequencePooling, layers.Activation, layers.Concatenate, layers.Maximum,
-    layers.Minimum, layers.PReLU, layers.ReLU, layers.Resizing, layers.Softmax, layers.UpSampling2D,
+    *_AVERAGES, DeformableAttention, SeparableAttention, SequencePooling, layers.Activation,
+    layers.Concatenate, layers.Maximum, layers.Minimum, layers.PReLU, layers.ReLU, layers.Resizing,
+    layers.Softmax, layers.UpSampling2D,
 )  # fmt: skip
 _KNOWN = (
     *_INT8.integer, *_INT8.integer.values(), *_INT8.between, *_INT8.transparent, *_INT8.floating,

@@ -40,6 +40,16 @@ LAYERS = {
     "fold_patches": (layers.FoldPatches((6, 4), 2), [PIXELS]),
     "nearest_upsampling": (layers.NearestUpsampling(3), [MAPS]),
     "group_layer_normalization": (layers.GroupLayerNormalization(epsilon=1e-4), [GROUPED]),
+    "sine_position_embedding": (layers.SinePositionEmbedding([(1, 3), (2, 1)]), [TOKENS]),
+    "stop_gradient": (layers.StopGradient(), [TOKENS]),
+    "deformable_attention": (
+        layers.DeformableAttention(2, 1, [(1, 3), (2, 1)], sampling="gathers"),
+        [TOKENS, TOKENS[..., :8], TOKENS[..., :4], np.abs(TOKENS[..., :4]) / 3],
+    ),
+    "deformable_attention_of_pixels": (
+        layers.DeformableAttention(2, 1, [(1, 3), (2, 1)], [[(1, 2), (2, 1)]] * 2),
+        [TOKENS, TOKENS[..., :8], TOKENS[..., :4]],
+    ),
     "softmax_attention": (layers.SoftmaxAttention(4, 0.1), [TOKENS, TOKENS[::-1].copy(), 2 * TOKENS]),
     "softmax_attention_of_groups": (layers.SoftmaxAttention(3), [GROUPED[:, :1], GROUPED, 2 * GROUPED]),
 }
