@@ -287,6 +287,7 @@ for _name, (_channels, _depths, _pyramid) in YOLO_VARIANTS.items():
             "mean": 0.0,
             "std": 1.0,
         },
+        is_borrowed=True,
     )
 for _name, (_filters, _depths, _block) in RETINANET_VARIANTS.items():
     register_model(
@@ -295,4 +296,5 @@ for _name, (_filters, _depths, _block) in RETINANET_VARIANTS.items():
         input_shape=(512, 512, 3),
         num_classes=80,
         arguments={"filters": _filters, "depths": _depths, "block": _block, "mean": 0.0, "std": 1.0},
+        is_borrowed=True,
     )

@@ -10,6 +10,8 @@ from hsvit_keras.models.image_model import COMMON_ARGUMENTS, as_plain
 from hsvit_runtime.errors import InputError
 
 _VARIANTS = {}
+# What other packages build, which may not be installed: made by name, and not listed with our own.
+_BORROWED = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Variant:
     arguments: Callable[[tuple], dict]
 
 
-def register_model(name, model_class, *, input_shape, num_classes, arguments):
+def register_model(name, model_class, *, input_shape, num_classes, arguments, is_borrowed=False):
     """Registers a variant.
 
     Args:
@@ -34,18 +36,21 @@ def register_model(name, model_class, *, input_shape, num_classes, arguments):
         input_shape: default (height, width, channels), in pixels.
         num_classes: int, default number of classes.
         arguments: dict of the other constructor arguments, or a function from an input shape to it.
+        is_borrowed: bool, whether another package builds it; `list_models` leaves it out then.
 
     Raises:
         ValueError: there is a model of this name.
     """
-    if name in _VARIANTS:
+    if name in _VARIANTS or name in _BORROWED:
         raise InputError(f"a model named {name!r} is registered already")
     of_shape = arguments if callable(arguments) else lambda shape: arguments
-    _VARIANTS[name] = Variant(model_class, tuple(input_shape), num_classes, of_shape)
+    (_BORROWED if is_borrowed else _VARIANTS)[name] = Variant(
+        model_class, tuple(input_shape), num_classes, of_shape
+    )
 
 
 def list_models(pattern="*"):
-    """Names of the registered models, sorted.
+    """Names of the registered models of this package, sorted.
 
     Args:
         pattern: str with shell wildcards, such as `"hsvit*"`.
@@ -98,9 +103,10 @@ def registered(name):
     Raises:
         ValueError: there is no such model.
     """
-    if name not in _VARIANTS:
-        raise InputError(f"there is no model {name!r}; {suggest(str(name), _VARIANTS)}")
-    return _VARIANTS[name]
+    known = {**_VARIANTS, **_BORROWED}
+    if name not in known:
+        raise InputError(f"there is no model {name!r}; {suggest(str(name), known)}")
+    return known[name]
 
 
 def resized_arguments(arguments, old, new):

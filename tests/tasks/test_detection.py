@@ -36,7 +36,7 @@ HERE, THERE = (0.3, 0.3, 0.2, 0.2), (0.7, 0.7, 0.2, 0.2)
         ([(0, 0.9, *HERE), (0, 0.8, *THERE)], 1.0),
         # A wrong one before the first: half of what is found is right.
         ([(0, 0.9, 0.5, 0.1, 0.1, 0.1), (0, 0.8, *HERE)], 0.5 * 51 / 101),
-        ([(1, 0.9, *HERE)], 0.0),
+        ([(0, 0.9, 0.5, 0.1, 0.1, 0.1)], 0.0),
         # The same object twice counts once; the second, behind all that is right, costs nothing.
         ([(0, 0.9, *HERE), (0, 0.8, *THERE), (0, 0.7, *THERE)], 1.0),
     ],

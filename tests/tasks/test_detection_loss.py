@@ -43,6 +43,7 @@ def test_iou_and_generalized_iou_are_those_of_their_definitions():
     np.testing.assert_allclose(array(generalized_iou(*corners)), expected[:, 1], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_generalized_iou_is_that_of_keras_cv():
     losses = pytest.importorskip("keras_cv").losses
@@ -107,6 +108,7 @@ def scene():
     return labels, logits, found
 
 
+@pytest.mark.slow_on_jax
 def test_the_loss_is_the_sum_of_its_parts_over_all_decoder_layers():
     labels, logits, boxes = scene()
     loss, expected = SetLoss(), np.zeros(3)
@@ -142,6 +144,7 @@ def best_assignment(labels, logits, boxes):
     return found
 
 
+@pytest.mark.slow_on_jax
 def test_without_boxes_all_scores_are_wrong_and_no_box_is():
     labels = box_labels.padded([np.zeros((0, 6))])
     logits, boxes = np.full((1, 1, 5, 2), -3.0), np.full((1, 1, 5, 4), 0.5)
@@ -151,6 +154,7 @@ def test_without_boxes_all_scores_are_wrong_and_no_box_is():
     assert array(parts["box"]) == array(parts["iou"]) == 0
 
 
+@pytest.mark.slow_on_jax
 def test_the_loss_in_half_precision_is_finite_and_has_a_config():
     labels, logits, boxes = scene()
     predicted = keras.ops.cast(np.concatenate([60 * logits, boxes], -1), "bfloat16")
@@ -159,6 +163,7 @@ def test_the_loss_in_half_precision_is_finite_and_has_a_config():
     assert SetLoss.from_config(loss.get_config()).get_config() == loss.get_config()
 
 
+@pytest.mark.slow_on_jax
 def test_a_step_of_training_follows_the_slope_of_the_loss():
     """The assignment, a step function, has no part in the gradient; compiled, it is made on the host."""
     labels, logits, boxes = scene()
@@ -172,9 +177,9 @@ def test_a_step_of_training_follows_the_slope_of_the_loss():
     model.compile(keras.optimizers.SGD(1.0), SetLoss(), jit_compile=not on_tensorflow)
     model.train_on_batch(np.zeros((3, 1), "float32"), labels)
     slope = -array(dense.bias).reshape(start.shape[1:])
-    rng, step = np.random.default_rng(4), 1e-3
+    rng, step = np.random.default_rng(4), 1e-4
     for _ in range(5):
         direction = rng.normal(size=slope.shape).astype("float32")
         direction /= np.linalg.norm(direction)
         high, low = (float(SetLoss()(labels, start + sign * step * direction)) for sign in (1, -1))
-        assert (high - low) / (2 * step) == pytest.approx((slope * direction).sum(), rel=0.02, abs=0.02)
+        assert (high - low) / (2 * step) == pytest.approx((slope * direction).sum(), rel=0.02, abs=0.05)

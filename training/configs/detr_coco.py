@@ -1,8 +1,8 @@
 """Deformable DETR on COCO: Hardware-Aware Vision Transformer Scaling, appendix E, after Deformable DETR.
 
 50 epochs of Adam with 2e-4, a tenth from epoch 40 on, and a weight decay of 1e-4; batches of 32, gradients
-that are clipped at a norm of 0.1, mirrored images and the random parts of DETR as in the authors' program
-(https://github.com/fundamentalvision/Deformable-DETR).
+that are clipped at a norm of 0.1, mirrored images and the random parts of DETR, as in the program of
+Deformable DETR (https://github.com/fundamentalvision/Deformable-DETR).
 
 It differs in that images are stretched to one size, so that the model has static shapes, and in that the
 backbone has the learning rate of the rest, not a tenth of it. Backbones are trained on ImageNet first, by
