@@ -102,7 +102,7 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "error: cannot make an environment; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(IN_VENV) -m pip install -qq --upgrade pip
-	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,export,scaling,horizontal,test]"
+	@$(IN_VENV) -m pip install -qq --editable ".[tensorflow,jax,checkpoints,training,detection,export,scaling,horizontal,test]"
 	@touch $@
 
 # MediaPipe, which the tests open artifacts with, takes 650 MB and limits the versions of TensorFlow's packages.

@@ -5,6 +5,7 @@ import pathlib
 from data_sets import (
     cifar,
     class_folders,
+    coco,
     digits,
     digits_detection,
     digits_segmentation,
@@ -15,6 +16,7 @@ from data_sets import (
     idx,
     imagenet,
     tiny_imagenet,
+    voc,
 )
 from data_sets.folders import folder_in_archive
 from hsvit_runtime.errors import FileError, InputError
@@ -32,8 +34,8 @@ _LOADERS = {
     "food101": food101.load,
     "imagenet": imagenet.load,
     **domainnet.LOADERS,
-
-
+    "coco": coco.load,
+    "voc": voc.load,
     "folder": class_folders.load,
 }
 

@@ -44,7 +44,7 @@ def load(split, data_dir=None):
     if subfolders(data_dir / "train"):
         folder, list_part = _part_folder(split, data_dir), list_images
     else:
-        folder, list_part = data_dir, lambda class_folder: _hashed_part(split, list_images(class_folder))
+        folder, list_part = data_dir, lambda class_folder: hashed_part(split, list_images(class_folder))
     return _of_classes(split, folder, list_part)
 
 
@@ -150,8 +150,12 @@ def _part_folder(split, data_dir):
     return test
 
 
-def _hashed_part(split, paths):
-    """About a fifth of `paths` for the test part, the rest for the other; at least one for each."""
+def hashed_part(split, paths):
+    """About a fifth of `paths` for the test part, the rest for the other; at least one for each.
+
+    Raises:
+        ValueError: there is one path alone.
+    """
     if len(paths) < 2:
         raise InputError(
             f"{paths[0]} is the only image of its class: one to train and one to test are needed"

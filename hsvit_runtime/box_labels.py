@@ -1,7 +1,7 @@
 """Labels of detection: the boxes of each image, padded to the number of the image that has most.
 
-A label is a row of six numbers: the class, or -1 where there is no box; the box's center x, center y, width and
-height as shares of the image; and 1 if it holds a crowd, as COCO marks groups that are not told apart.
+A label is a row of six numbers: the class, or -1 where there is no box; center x, center y, width and height
+of the box as shares of the image; and 1 if it holds a crowd, as COCO marks groups that are not told apart.
 """
 
 import numpy as np
@@ -24,6 +24,26 @@ def padded(rows):
     for label, of_image in zip(labels, rows, strict=True):
         label[: len(of_image)] = np.reshape(of_image, (-1, COLUMNS))
     return labels
+
+
+def row(one, corners, size, is_crowd=False):
+    """A box in pixels as a label, cut off at the edges of its image; None where nothing is left.
+
+    Args:
+        one: int, the class.
+        corners: (left, top, right, bottom) in pixels.
+        size: (width, height) of the image.
+        is_crowd: bool.
+
+    Returns:
+        tuple of six numbers, or None.
+    """
+    x0, y0, x1, y1 = (
+        min(max(place / side, 0), 1) for place, side in zip(corners, 2 * tuple(size), strict=True)
+    )
+    if x1 <= x0 or y1 <= y0:
+        return None
+    return one, (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, float(is_crowd)
 
 
 def are_boxes(labels):

@@ -12,6 +12,7 @@ from hsvit_keras.models.efficientnet import EfficientNet
 from hsvit_keras.models.fnet2d import FNet2D
 from hsvit_keras.models.hsvit import HSViT
 from hsvit_keras.models.hvt import HVT
+from hsvit_keras.models.keras_cv_detectors import YOLOV8, RetinaNet, from_keras_cv
 from hsvit_keras.models.levit import LeViT
 from hsvit_keras.models.mlp_mixer import MLPMixer
 from hsvit_keras.models.mobilenet_v2 import MobileNetV2
@@ -28,6 +29,7 @@ from hsvit_keras.models.vision_xformer import VisionXFormer
 __all__ = [
     "DHVT",
     "HVT",
+    "YOLOV8",
     "CompactTransformer",
     "ConvolutionalTransformer",
     "ConvolutionalVisionTransformer",
@@ -44,11 +46,13 @@ __all__ = [
     "PoolingTransformer",
     "PoolingXFormer",
     "ResNet",
+    "RetinaNet",
     "SwiftFormer",
     "UNet",
     "VisionTransformer",
     "VisionXFormer",
     "create_model",
+    "from_keras_cv",
     "list_models",
     "with_auxiliary_outputs",
 ]

@@ -70,6 +70,11 @@ def detections(features, arguments):
     return {"logits": logits, "boxes": layers.Activation("sigmoid", dtype="float32", name="boxes")(boxes)}
 
 
+def has_decoder(model):
+    """Whether a model has the decoder and the heads of Deformable DETR, by the names of its layers."""
+    return {"class_head", "box_logits", "decoder0_mlp_norm"} <= {layer.name for layer in model.layers}
+
+
 def with_auxiliary_outputs(model):
     """The same layers with the outputs of each decoder layer, for training.
 
@@ -87,7 +92,7 @@ def with_auxiliary_outputs(model):
         - [DETR](https://arxiv.org/abs/2005.12872), section 3.2, auxiliary decoding losses
     """
     names = {layer.name for layer in model.layers}
-    if not {"class_head", "box_logits", "decoder0_mlp_norm"} <= names:
+    if not has_decoder(model):
         raise InputError(
             f"auxiliary outputs are those of a decoder of Deformable DETR; {model.name!r} has none"
         )

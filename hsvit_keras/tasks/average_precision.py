@@ -67,7 +67,9 @@ def _summary(precision):
 
 def _annotations(labels):
     """The boxes as pycocotools takes them."""
-    classes, crowds, boxes = (part(labels) for part in (box_labels.classes, box_labels.crowds, box_labels.boxes))
+    classes, crowds, boxes = (
+        part(labels) for part in (box_labels.classes, box_labels.crowds, box_labels.boxes)
+    )
     annotations = []
     for index, place in zip(*np.nonzero(classes >= 0), strict=True):
         x, y, width, height = boxes[index, place]

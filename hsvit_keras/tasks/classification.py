@@ -19,7 +19,7 @@ class Classification(ClassLogitsTask):
     metric = Measure("accuracy", "Accuracy")
     agreement = Measure("top1_agreement", "Same class")
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, model=None):
         import keras
 
         return keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=label_smoothing)

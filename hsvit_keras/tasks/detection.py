@@ -29,12 +29,12 @@ class Detection(Task):
 
         return learner(model)
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, model=None):
         from hsvit_keras.tasks.set_loss import SetLoss
 
         if label_smoothing:
             raise InputError(
-                f"the classes of boxes are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
+                f"classes of boxes are not smoothed: label_smoothing has to be 0; received {label_smoothing}"
             )
         return SetLoss()
 
@@ -63,7 +63,7 @@ class Detection(Task):
         return detections_of(outputs, self.suppresses)
 
     def compare(self, expected, outputs):
-        """Raw tensors as `Task` compares them; and of the detections that either keeps, how many both keep."""
+        """Compares tensors as `Task` does; of the detections that either keeps, tells how many both do."""
         from hsvit_keras.tasks.kept_detections import kept_by_both
 
         compared = super().compare(*map(_of_one_order, (expected, outputs)))
@@ -105,3 +105,8 @@ class DenseDetection(Detection):
     data_task = Detection.name
     suppresses = True
 
+    def loss(self, label_smoothing=0.0, model=None):
+        from hsvit_keras.tasks.dense_losses import dense_loss_of
+
+        found = None if model is None else dense_loss_of(model)
+        return super().loss(label_smoothing) if found is None else found

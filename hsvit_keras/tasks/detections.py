@@ -74,9 +74,7 @@ def _best(values, count):
 
 def _suppressed(found):
     """Greedy suppression by score, in each class by itself."""
-    overlaps = keras.ops.convert_to_numpy(
-        iou(found.boxes[:, :, np.newaxis], found.boxes[:, np.newaxis])
-    )
+    overlaps = keras.ops.convert_to_numpy(iou(found.boxes[:, :, np.newaxis], found.boxes[:, np.newaxis]))
     rivals = (overlaps > _OVERLAP) & (found.classes[:, :, np.newaxis] == found.classes[:, np.newaxis])
     stays = np.ones(found.scores.shape, bool)
     for place in range(found.scores.shape[1]):

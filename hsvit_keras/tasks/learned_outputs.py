@@ -3,6 +3,7 @@
 import keras
 from keras import layers
 
+from hsvit_keras.models.deformable_transformer import has_decoder, with_auxiliary_outputs
 from hsvit_keras.tasks.detections import check_names
 from hsvit_runtime.errors import InputError
 
@@ -11,9 +12,8 @@ def learner(model):
     """A model over the layers of a detector, from its images to logits and boxes of all decoder layers.
 
     Args:
-        model: `keras.Model` with the outputs `logits` and `boxes`. One with a method
-            `with_auxiliary_outputs` gives by it a model that has those of its earlier decoder layers besides,
-            as `logits_0`, `boxes_0` and so on.
+        model: `keras.Model` with the outputs `logits` and `boxes`; what earlier layers of a decoder say is
+            learned besides, see `hsvit_keras.with_auxiliary_outputs`.
 
     Returns:
         `keras.Model` to a Tensor `(batch, layers, queries, classes + 4)`, the last layer last.
@@ -21,22 +21,20 @@ def learner(model):
     Raises:
         InputError: the model is no detector.
     """
-    outputs = model.output
+    outputs = getattr(model, "output", None)
     if not isinstance(outputs, dict):
-        raise InputError(f"{model.name} has to give a dict of logits and boxes to be trained for detection")
+        raise InputError(
+            f"{model.name} has to give a dict of logits and boxes to learn detection, and no teachers"
+        )
     check_names(outputs)
-    outputs = _all_outputs(model)
+    if has_decoder(model):
+        outputs = with_auxiliary_outputs(model).output
     suffixes = [name.removeprefix("logits") for name in outputs if name.startswith("logits_")]
     suffixes = [*sorted(suffixes, key=lambda suffix: int(suffix[1:])), ""]
     joined = [_joined(outputs[f"logits{suffix}"], outputs[f"boxes{suffix}"], suffix) for suffix in suffixes]
     if len(joined) > 1:
-        joined = [layers.Concatenate(axis=1, dtype="float32", name="learned")(joined)]
+        joined = [layers.Concatenate(axis=1, dtype="float32", name="learned_layers")(joined)]
     return keras.Model(model.input, joined[0], name=f"{model.name}_learner")
-
-
-def _all_outputs(model):
-    with_auxiliary = getattr(model, "with_auxiliary_outputs", None)
-    return model.output if with_auxiliary is None else with_auxiliary().output
 
 
 def _joined(logits, boxes, suffix):

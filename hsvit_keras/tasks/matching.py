@@ -1,7 +1,7 @@
 """The assignment of predictions to boxes that costs least, one prediction a box.
 
-DETR, https://arxiv.org/abs/2005.12872, section 3.1. The costs are computed where the model is; the assignment,
-by SciPy, on the host.
+DETR, https://arxiv.org/abs/2005.12872, section 3.1. The costs are computed where the model is, the assignment
+by SciPy on the host.
 """
 
 import functools

@@ -15,7 +15,7 @@ class Segmentation(ClassLogitsTask):
     metric = Measure("mean_iou", "Mean IoU")
     agreement = Measure("pixel_agreement", "Same class of a pixel")
 
-    def loss(self, label_smoothing=0.0):
+    def loss(self, label_smoothing=0.0, model=None):
         import keras
 
         if label_smoothing:

@@ -1,7 +1,7 @@
 """The loss of a detector that predicts a set: focal loss of the classes, L1 and generalized IoU of the boxes.
 
-Deformable DETR (https://arxiv.org/abs/2010.04159, appendix A.4) and its program: each decoder layer's
-predictions are assigned to the boxes by themselves, and the losses of all layers are added (auxiliary losses).
+Deformable DETR (https://arxiv.org/abs/2010.04159, appendix A.4) and its program: the predictions of each
+decoder layer are assigned to the boxes by themselves, and the losses of all layers added (auxiliary losses).
 Focal loss: https://arxiv.org/abs/1708.02002, equation 5.
 """
 
@@ -28,15 +28,22 @@ class SetLoss(keras.losses.Loss):
 
     Call arguments:
         y_true: float Tensor of labels `(batch, boxes, 6)`, see `hsvit_runtime.box_labels`.
-        y_pred: float Tensor `(batch, layers, queries, classes + 4)`: logits, then boxes as center x, center y,
-            width and height.
+        y_pred: float Tensor `(batch, layers, queries, classes + 4)`: logits, then boxes as center x, center
+            y, width and height.
 
     Returns:
         float Tensor `()`.
     """
 
     def __init__(
-        self, class_weight=2.0, box_weight=5.0, iou_weight=2.0, alpha=0.25, gamma=2.0, name="set_loss", **kwargs
+        self,
+        class_weight=2.0,
+        box_weight=5.0,
+        iou_weight=2.0,
+        alpha=0.25,
+        gamma=2.0,
+        name="set_loss",
+        **kwargs,
     ):
         super().__init__(name=name, **kwargs)
         self.class_weight, self.box_weight, self.iou_weight = class_weight, box_weight, iou_weight

@@ -59,8 +59,8 @@ class Task:
         """The `keras.Model` to fit, over the layers of `model`, whose output the loss reads."""
         return model
 
-    def loss(self, label_smoothing=0.0):
-        """The Keras loss of targets and outputs."""
+    def loss(self, label_smoothing=0.0, model=None):
+        """The Keras loss of targets and outputs; of some models, given as `learner` gave it, an own one."""
         raise InputError(f"the task {self.name!r} has no loss: a model cannot be trained for it")
 
     def metrics(self, num_classes):

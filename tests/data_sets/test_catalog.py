@@ -21,6 +21,7 @@ def test_names():
     assert DATASETS == (
         "digits",
         "digits_segmentation",
+        "digits_detection",
         "fashion_mnist",
         "emnist_balanced",
         "emnist_byclass",
@@ -40,6 +41,8 @@ def test_names():
         "domainnet_quickdraw",
         "domainnet_real",
         "domainnet_sketch",
+        "coco",
+        "voc",
         "folder",
     )
 
@@ -86,7 +89,12 @@ def test_missing_set_says_what_is_missing_where_and_whence(tmp_path, name, title
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in DATASETS if name not in ("digits", "digits_segmentation", "fashion_mnist")]
+    "name",
+    [
+        name
+        for name in DATASETS
+        if name not in ("digits", "digits_segmentation", "digits_detection", "fashion_mnist")
+    ],
 )
 def test_missing_data_dir_says_how_to_give_it(name):
     with pytest.raises(FileNotFoundError, match=r"no data_dir was given \(--data_dir=DIR\)"):

@@ -282,9 +282,7 @@ def test_small_sets_are_decoded_once(photos, monkeypatch, cache_bytes, decoded):
     calls = []
     resized_part = pipeline.resized_part
     monkeypatch.setattr(pipeline, "_CACHE_BYTES", cache_bytes)
-    monkeypatch.setattr(
-        pipeline, "resized_part", lambda *args: calls.append(args[1]) or resized_part(*args)
-    )
+    monkeypatch.setattr(pipeline, "resized_part", lambda *args: calls.append(args[1]) or resized_part(*args))
     assert_same(batches(photos, batch_size=4, image_shape=(5, 5, 3), epochs=3), expected)
     assert len(calls) == decoded
     assert set(calls) == set(range(6))

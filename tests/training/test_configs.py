@@ -57,7 +57,8 @@ def test_a_recipe_is_complete_and_names_known_things(name):
     assert len(values["mean"]) == len(values["std"]) == channels
     assert all(0 < number < 1 for number in values["mean"] + values["std"])
     model = build_model(values, tuple("abcdefg"))
-    assert model.output_shape[-1] == 7
+    shape = model.output_shape
+    assert (shape["logits"] if isinstance(shape, dict) else shape)[-1] == 7
     description = description_of(model)
     assert (description.data_set, description.input_range) == (values["data"], (0, 255))
     assert description.class_names == tuple("abcdefg")
@@ -346,8 +347,19 @@ def test_the_others_are_augmented_as_deit_is(name):
 
 
 def test_all_recipes_are_of_a_paper_or_for_own_images():
-    ours = {"digits", "digits_segmentation", "folder"}
-    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, *ours}
+    ours = {"digits", "digits_segmentation", "digits_detection", "detection_folder", "folder"}
+    assert set(NAMES) == {*PAPER, "hsvit_imagenet", *STATED, "detr_coco", *ours}
+
+
+def test_the_recipe_of_detection_on_coco():
+    config = load("detr_coco")
+    assert (config.optimizer, config.epochs, config.learning_rate, config.weight_decay) == (
+        "adam",
+        50,
+        2e-4,
+        1e-4,
+    )
+    assert (config.schedule, config.decay_epochs, config.decay_factor) == ("step_decay", (40,), 0.1)
 
 
 def test_tiny_imagenet_gives_x_formers_the_sequence_of_the_paper():

@@ -344,7 +344,10 @@ def test_runs_of_another_config_are_refused_before_any_is_trained(tmp_path, tiny
         (["--data=digit"], "--data: 'digit' is neither a data set nor a folder; did you mean 'digits'"),
         (["--data=cifar10"], "--data: CIFAR-10 was not found because no data_dir was given"),
         (["--data=digits,digits"], "--data names digits more than once"),
-        (["--data=digits_segmentation"], "tables are of classifiers, and digits_segmentation is for segm"),
+        (
+            ["--data=digits_segmentation"],
+            "the table is for classification, and digits_segmentation is for segm",
+        ),
         (["--rows=smal"], "--rows: A tiny table has no row 'smal'; did you mean 'small'"),
         (["--seeds=1,1"], "--seeds takes different integers; received 1,1"),
         (["--seeds=a"], "--seeds takes integers"),

@@ -29,6 +29,7 @@ CLASSES = {
     "food101": 101,
     "digits": 10,
 }
+CLASSES |= {"coco": 80}
 CLASSES |= {"imagenet": 1000, "clipart": 345, "painting": 345, "sketch": 345}
 # Parameters of the package where they do not round to what the paper prints.
 OTHER_PARAMETERS = {
@@ -73,7 +74,7 @@ def test_all_tables_are_there():
         "dhvt": (4, 9, 10),
         "hsvit": (3, 4),
         "hvt": range(1, 10),
-        "scaling": (1, 2, 6, 8, 13),
+        "scaling": (1, 2, 6, 7, 8, 13),
         "vix": range(1, 7),
     }
     papers = [f"{paper}_table{number}" for paper, of in numbers.items() for number in of]
@@ -123,6 +124,7 @@ def test_figures_of_the_papers():
         ("scaling_table1", "Starting point", "imagenet"): (None, None),
         ("scaling_table2", "DeiT-Scaled-Base", "imagenet"): (83.8, None),
         ("scaling_table6", "PiT-Scaled-XS", "imagenet"): (79.5, None),
+        ("scaling_table7", "DeiT-Scaled-Tiny", "coco"): (None, None),
         ("scaling_table8", "PiT-Scaled-Small", "imagenet"): (81.8, None),
         ("scaling_table13", "DeiT-Scaled-Small-RP", "imagenet"): (82.0, None),
     }  # fmt: skip
@@ -130,6 +132,8 @@ def test_figures_of_the_papers():
         (row,) = choose_rows(TABLES[name], [title])
         assert row.printed(data) == accuracy, (name, title)
     assert {name for name, _, _ in printed} == {*TABLES} - {"small_data"}
+    (row,) = choose_rows(TABLES["scaling_table7"], ["DeiT-Scaled-Small"])
+    assert row.average_precision == {"coco": 41.7} and row.others == {"images/s": 9.81}
 
 
 def test_what_papers_print_twice_is_the_same():

@@ -12,10 +12,11 @@ def get_config():
     config.std = (0.25,)
     config.augmentation = (("RandomPartOrWhole", {"chance": 0.5}),)
     config.batch_size = 32
-    config.epochs = 40
+    config.epochs = 20
     config.learning_rate = 1e-3
     config.warmup_epochs = 1
     config.weight_decay = 1e-4
     config.clip_norm = 0.1
+    config.ema_momentum = 0.998
     config.validation = {"share": 0.05, "seed": 0}
     return config

@@ -53,6 +53,8 @@ class Data:
         )
         self.task = task_named(self.train_set.task)
         self.class_names = self.train_set.class_names
+        if self.test_set.class_names != self.class_names:
+            raise InputError(f"{self.name} has other classes in its test part than in its training part")
         self.num_classes = len(self.class_names)
         batch_size = values["batch_size"]
         self.steps = steps_per_epoch(self.train_set, batch_size, drop_remainder=True)

@@ -22,7 +22,7 @@ def evaluate_on_test(model, data, values, callbacks=()):
     if judged is model:
         judged = keras.Model(model.inputs, model.outputs)  # so that the model itself is not compiled
     judged.compile(
-        loss=data.task.loss(),
+        loss=data.task.loss(model=judged),
         metrics=data.task.test_metrics(data.num_classes),
         jit_compile=jit(values["jit"], data.task),
     )

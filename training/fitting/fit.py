@@ -55,7 +55,7 @@ def compile_model(model, values, task, *, num_classes, steps):
     """
     model.compile(
         optimization.build_optimizer(model, values, steps),
-        loss=task.loss(values["label_smoothing"]),
+        loss=task.loss(values["label_smoothing"], model),
         metrics=task.metrics(num_classes),
         jit_compile=jit(values["jit"], task),
     )

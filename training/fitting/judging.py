@@ -41,7 +41,5 @@ class JudgeWhole(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         # On JAX `self.model` brings what was learned into the variables, which both models share.
         with optimization.averaged(self.model.optimizer):
-            found = judge(
-                self._judged, self._data.validation(), self._data.validation_steps, self._data.task
-            )
+            found = judge(self._judged, self._data.validation(), self._data.validation_steps, self._data.task)
         logs.update({f"val_{name}": value for name, value in found.items()})

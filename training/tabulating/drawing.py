@@ -1,9 +1,7 @@
 """A table as a picture: for each data set and accuracy, the paper's beside the measured one."""
 
 from command_line import plots
-from training.tabulating.results import ACCURACIES
-
-_TITLES = {"top1": "top-1", "top5": "top-5"}
+from training.tabulating.results import ACCURACIES, TITLES
 
 
 def draw(found, title, path):
@@ -29,7 +27,7 @@ def draw(found, title, path):
         grid = figure.subplots(len(kinds), len(sets), sharey=True, squeeze=False).ravel()
         for axes, (kind, data) in zip(grid, panels, strict=True):
             _draw_panel(axes, [one for one in found if one["data"] == data], kind, rows)
-            axes.set_title(f"{data}, {_TITLES[kind]} in %")
+            axes.set_title(f"{data}, {TITLES[kind]} in %")
         grid[0].set_yticks(range(len(rows)), rows)
         grid[0].set_ylim(len(rows) - 0.5, -0.5)  # the paper's first row on top
         handles, labels = _legend(grid)

@@ -18,6 +18,7 @@ class Row:
         model: str, the registered variant; None where the package has no such model.
         arguments: dict of the variant's arguments for whatever it should have otherwise.
         accuracy: dict from a data set to what the paper prints in percent: top-1, or (top-1, top-5).
+        average_precision: dict from a data set with boxes to what the paper prints in percent.
         parameters, layers, multiply_adds: str, as the paper prints them, with its unit; None where it does
             not.
         others: dict of the paper's other figures, from the heading of their column.
@@ -32,6 +33,7 @@ class Row:
     model: str | None = None
     arguments: dict = dataclasses.field(default_factory=dict)
     accuracy: dict = dataclasses.field(default_factory=dict)
+    average_precision: dict = dataclasses.field(default_factory=dict)
     parameters: str | None = None
     layers: str | None = None
     multiply_adds: str | None = None
@@ -64,6 +66,7 @@ class Table:
         rows: tuple of `Row`.
         notes: tuple of str, in which the training differs from the paper's.
         image_size: int, the side to which images of any data set are brought; None where they keep theirs.
+        task: str, the task of its data sets, a name of `hsvit_keras.tasks`.
 
     Raises:
         ValueError: two rows have one name, or a row neither a model nor a reason.
@@ -75,6 +78,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     image_size: int | None = None
+    task: str = "classification"
 
     def __post_init__(self):
         keys = [row.key for row in self.rows]
@@ -83,7 +87,7 @@ class Table:
         for row in self.rows:
             if (row.model is None) != bool(row.why_not):
                 raise InputError(f"{self.title}: row {row.name!r} needs either a model or a reason")
-            if unknown := {*row.accuracy, *row.training_on} - set(self.recipes):
+            if unknown := {*row.accuracy, *row.average_precision, *row.training_on} - set(self.recipes):
                 raise InputError(f"{self.title}: row {row.name!r} has no recipe for {', '.join(unknown)}")
 
 

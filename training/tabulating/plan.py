@@ -7,6 +7,7 @@ from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
 from training.configs import (
     digits,
+    digits_detection,
     folder,
     hsvit_base,
     hsvit_cifar10,
@@ -24,8 +25,8 @@ from training.tabulating.sources import Source
 _OWN = {
     config.get_config().data: config.get_config
     for config in (
-        digits, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist, hsvit_food101, hsvit_imagenet,
-        hsvit_tiny_imagenet,
+        digits, digits_detection, folder, hsvit_cifar10, hsvit_cifar100, hsvit_fashion_mnist,
+        hsvit_food101, hsvit_imagenet, hsvit_tiny_imagenet,
     )
 }  # fmt: skip
 

@@ -5,10 +5,12 @@ import statistics
 
 from command_line import tables
 from hsvit_keras.tasks.classification import TOP_METRIC, Classification
+from hsvit_keras.tasks.detection import Detection
 from measuring.finished_runs import finished_runs
 from training.tabulating.running import epochs_done, failure
 
-ACCURACIES = {"top1": Classification.metric.name, "top5": TOP_METRIC}
+ACCURACIES = {"top1": Classification.metric.name, "top5": TOP_METRIC, "ap": Detection.metric.name}
+TITLES = {"top1": "top-1", "top5": "top-5", "ap": "AP"}
 _COUNTS = ("parameters", "layers", "multiply_adds")
 _UNITS = {"": 1, "M": 1e6, "G": 1e9}
 
@@ -36,7 +38,7 @@ def table(found):
         "data": [one["data"] for one in found],
         "runs": [str(len(one["measured"]["runs"])) if one["measured"] else "" for one in found],
     }
-    for key, title in (("top1", "top-1"), ("top5", "top-5")):
+    for key, title in TITLES.items():
         columns[f"{title} %, paper"] = [_percent(one["paper"][key]) for one in found]
         columns[f"{title} %"] = [_spread(one["measured"] and one["measured"][key]) for one in found]
     for key, title in zip(_COUNTS, ("parameters", "layers", "MACs"), strict=True):
@@ -80,7 +82,13 @@ def _result(cell, finished):
         "data": cell.source.label,
         "model": row.model,
         "arguments": row.arguments,
-        "paper": {"top1": top1, "top5": top5, **counts, "others": row.others},
+        "paper": {
+            "top1": top1,
+            "top5": top5,
+            "ap": row.average_precision.get(cell.source.label),
+            **counts,
+            "others": row.others,
+        },
         "measured": _measured(done) if done else None,
         "note": cell.why_not or _unfinished(cell.runs, finished),
     }

@@ -7,6 +7,7 @@ import pathlib
 from data_sets import DATASETS, load_dataset
 from data_sets.dataset import ImageDataset
 from hsvit_keras.models.registry import suggest
+from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError, MissingFileError
 
 
@@ -18,11 +19,13 @@ class Source:
         label: str, the table's name of them, or that of a folder of one's own.
         data: str, name of the data set in `data_sets`.
         folder: path of its official files or class folders, or None.
+        task: str, the task of the table, whose labels they have to have.
     """
 
     label: str
     data: str
     folder: str | None
+    task: str = "classification"
 
     @functools.cached_property
     def train_set(self) -> ImageDataset:
@@ -30,11 +33,11 @@ class Source:
 
         Raises:
             FileNotFoundError: the images are not there; the message says what is expected.
-            InputError: its labels are no classes of images.
+            InputError: its labels are not the table's.
         """
         found = load_dataset(self.data, "train", self.folder)
-        if found.task != "classification":
-            raise InputError(f"--data: tables are of classifiers, and {self.data} is for {found.task}")
+        if not isinstance(task_named(found.task), type(task_named(self.task))):
+            raise InputError(f"--data: the table is for {self.task}, and {self.data} is for {found.task}")
         return found
 
     @functools.cached_property
@@ -74,11 +77,11 @@ def sources_of(table, names=(), data_dir=None):
 
 def _source(name, table, data_dir):
     if name in DATASETS:
-        return Source(name, name, _folder_of(name, data_dir))
+        return Source(name, name, _folder_of(name, data_dir), table.task)
     if pathlib.Path(name).expanduser().is_dir():
-        return Source(pathlib.Path(name).expanduser().resolve().name, "folder", name)
+        return Source(pathlib.Path(name).expanduser().resolve().name, "folder", name, table.task)
     if name in table.recipes:  # a set that comes as class folders
-        return Source(name, "folder", str(pathlib.Path(data_dir or ".") / name))
+        return Source(name, "folder", str(pathlib.Path(data_dir or ".") / name), table.task)
     known = [*DATASETS, *table.recipes]
     raise InputError(f"--data: {name!r} is neither a data set nor a folder; {suggest(name, known)}")
 
