@@ -13,8 +13,11 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 import hsvit_keras
+from hsvit_keras.artifacts import tflite_conversion
+from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.layers import DeformableAttention, DetectionOutput
 from hsvit_runtime.litert import tflite_file
+from hsvit_runtime.presets import PRESETS
 from hsvit_runtime.tflite_model import TFLiteModel
 from tests.models.small import NUM_CLASSES, small_model
 
@@ -37,7 +40,7 @@ def detector():
 @functools.cache
 def written(folder, name, **arguments):
     path = folder / f"{name}.tflite"
-    return path, hsvit_keras.to_tflite(detector(), path, samples=PIXELS, **arguments)
+    return path, hsvit_keras.to_tflite(detector(), path, preset="float32", samples=PIXELS, **arguments)
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +48,25 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("detectors")
 
 
-def test_one_partition_of_four_axes(folder):
-    path, report = written(folder, "raw", preset="float32")
+def test_one_partition_of_four_axes():
+    content = tflite_conversion.convert(lower(detector()), "float32")
+    report = hsvit_keras.inspect_tflite(content)
     assert (report["partitions"], report["fully_delegated"]) == (1, True)
-    graphs = tflite_file.read(path.read_bytes(), "raw").subgraphs
+    graphs = tflite_file.read(content, "detector").subgraphs
     assert max(len(tensor.shape) for graph in graphs for tensor in graph.tensors) <= 4
+    found = TFLiteModel(content)
+    outputs = found.predict({found.inputs[0].name: PIXELS}).values()
+    for one, expected in zip(outputs, keras.tree.flatten(detector()(PIXELS)), strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_both_forms_of_sampling_are_told(folder):
+    """Each attention that gathers cuts the graph; hat functions cost multiply-adds of each pixel."""
+    _, report = written(folder, "raw")
     assert report["task"]["name"] == "detection"
     assert report["parity"]["detection_agreement"] == 1 and report["parity"]["max_abs_diff"] < 1e-4
     assert [output["name"] for output in report["outputs"]] == ["boxes", "logits"]
-
-
-def test_both_forms_of_sampling_are_told(folder):
-    """Each attention that gathers cuts the graph; hat functions cost multiply-adds of each pixel."""
-    _, report = written(folder, "raw", preset="float32")
     sampling = report["sampling"]
     layers = [layer for layer in detector().layers if isinstance(layer, DeformableAttention)]
     assert {name: [level["form"] for level in levels] for name, levels in sampling["levels"].items()} == {
@@ -68,7 +77,10 @@ def test_both_forms_of_sampling_are_told(folder):
     # For each query (84 pixels, and 3 in 2 decoder layers) and head: points and numbers of a head.
     hats = sum((84 + 2 * 3) * 2 * pixels * (4 + 8) for pixels in (64, 16, 4))
     gathers = (84 + 2 * 3) * 2 * 3 * 4 * 4 * 8
-    assert sampling["hat_functions"]["total_macs"] - sampling["gathers"]["total_macs"] == hats - gathers
+    # Where the first decoder layer looks depends on no image: its hat functions are multiplied beforehand.
+    constant = 3 * 2 * 4 * (64 + 16 + 4)
+    added = sampling["hat_functions"]["total_macs"] - sampling["gathers"]["total_macs"]
+    assert added == hats - constant - gathers
 
 
 @pytest.mark.slow
@@ -77,7 +89,7 @@ def test_gathers_compute_the_same(folder):
         if isinstance(layer, DeformableAttention):
             layer.sampling = "gathers"
     try:
-        _, report = written(folder, "gathers", preset="float32")
+        _, report = written(folder, "gathers")
     finally:
         for layer in detector().layers:
             if isinstance(layer, DeformableAttention):
@@ -88,9 +100,13 @@ def test_gathers_compute_the_same(folder):
 
 @pytest.mark.slow
 def test_int8(folder):
-    _, report = written(folder, "int8", preset="int8", calibration=[PIXELS], allow_loss=True)
+    report = hsvit_keras.to_tflite(
+        detector(), folder / "int8.tflite", preset="int8", calibration=[PIXELS], samples=PIXELS,
+        allow_loss=True,
+    )  # fmt: skip
     assert (report["partitions"], report["fully_delegated"]) == (1, True)
-    assert report["parity"]["cosine"] > 0.999 and report["parity"]["alike"] > 0.95
+    # Detections of random weights, hardly above those that are not kept, tell nothing.
+    assert report["parity"]["cosine"] >= PRESETS["int8"].limits["cosine"]
 
 
 def test_best_detections_by_numpy():
@@ -112,9 +128,10 @@ def test_best_detections_by_numpy():
     np.testing.assert_array_equal(found["number of detections"], [4, 4])
 
 
+@pytest.mark.slow
 def test_best_detections_in_the_file(folder):
     """Only the search for the highest scores, and its indices, are left to the interpreter."""
-    path, report = written(folder, "best", preset="float32", detections=5)
+    path, report = written(folder, "best", detections=5)
     assert {entry["op"] for entry in report["undelegated_ops"]} == {"CAST", "TOPK_V2"}
     assert report["partitions"] == 2
     assert report["parity"]["detection_agreement"] == 1 and report["parity"]["max_abs_diff"] < 1e-4
@@ -138,7 +155,7 @@ def test_mediapipe_opens_it(folder):
     python = ROOT / ".venv-mediapipe" / "bin" / "python"
     if not python.exists():
         pytest.skip("needs MediaPipe in .venv-mediapipe")
-    path, _ = written(folder, "best", preset="float32", detections=5)
+    path, _ = written(folder, "best", detections=5)
     np.save(folder / "pixels.npy", PIXELS[:1].astype("uint8"))
     script = ROOT / "tests" / "artifacts" / "mediapipe_detect.py"
     command = [str(python), str(script), str(folder / "pixels.npy"), str(path)]
