@@ -259,7 +259,7 @@ def test_two_processes_end_when_one_is_killed_and_go_on_to_the_end_of_one(tmp_pa
         time.sleep(0.05)
     second.send_signal(signal.SIGKILL)
     killed = time.monotonic()
-    ((status, _, errors),) = ended(first)
+    (status, _, errors), _ = ended(first, second)
     assert time.monotonic() - killed < 30
     assert status == 1 and errors.count("\n") == 1
     assert errors.startswith(
