@@ -133,3 +133,23 @@ def test_other_models_are_refused():
         hsvit_keras.from_keras_cv(keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]))
     with pytest.raises(InputError, match="multiples of 32"):
         hsvit_keras.create_model("yolo_v8_xs", input_shape=(60, 64, 3))
+
+
+def test_artifacts_say_what_the_detector_says(pair, tmp_path):
+    _, model, images, _ = pair
+    expected = model.predict_on_batch(images)
+    for preset, near in (("float32", 1e-3), ("int8", 0.3)):
+        path = tmp_path / f"{preset}.tflite"
+        calibration = [images] if preset == "int8" else None
+        # Two images of noise set no limits for 8 bits.
+        report = hsvit_keras.to_tflite(
+            model, path, preset=preset, calibration=calibration, samples=images, allow_loss=preset == "int8"
+        )
+        assert report["task"]["name"] == "dense_detection" and not report["flex_ops"]
+        found = hsvit_keras.open_model(path).predict({"image": images})
+        assert {name: array.shape for name, array in found.items()} == {
+            name: array.shape for name, array in expected.items()
+        }
+        for name, array in expected.items():
+            error = np.sqrt(np.mean((found[name] - array) ** 2))
+            assert error <= near * np.std(array), (preset, name)
