@@ -17,6 +17,7 @@ import * as sharing from "./view/sharing.js";
 
 const base = new URL(".", location.href).href;
 const form = byId("settings");
+const LOADING_MS = 60_000; // at most, before a run that the address asked for
 const startWorker = () => new Worker(new URL("worker.js", base));
 let hiddenCount = 0;
 let session = null;
@@ -55,12 +56,13 @@ async function start() {
   const runs = fillFromAddress(form, location.search);
   byId("loading").hidden = true;
   byId("content").hidden = false;
-  if (runs) {
-    form.requestSubmit();
-  }
   const bundled = Object.keys(site.files).filter((path) => !path.startsWith("wasm/"));
   const paths = ["./", "site.json", ...bundled, ...filesFor(features)];
-  byId("offline").textContent = await keepForOffline(paths, site.version, showNewer);
+  const kept = keepForOffline(paths, site.version, showNewer).then((told) => (byId("offline").textContent = told));
+  if (runs) {
+    await Promise.race([kept, browserClock.sleep(LOADING_MS)]); // loading would disturb the measurement
+    form.requestSubmit();
+  }
 }
 
 async function measure({ base, site, bundle, pictures }) {
@@ -85,14 +87,17 @@ async function measure({ base, site, bundle, pictures }) {
     { startWorker, state: device.state, attention, progress: showProgress },
   );
   const lock = await navigator.wakeLock?.request("screen").catch(() => null);
-  const outcome = await session.measure(bundle.pairs.filter(({ name }) => names.includes(name)));
-  await lock?.release();
-  session = null;
-  report = outcome.report;
-  showResults(byId("numbers"), report, outcome.failures);
+  try {
+    const outcome = await session.measure(bundle.pairs.filter(({ name }) => names.includes(name)));
+    report = outcome.report;
+    showResults(byId("numbers"), report, outcome.failures);
+  } finally {
+    await lock?.release();
+    session = null;
+    setRunning(false);
+  }
   byId("sharing").hidden = report === null;
   byId("shared").textContent = "";
-  setRunning(false);
   byId("status").textContent = report ? "Done." : "Nothing was measured.";
   byId("results-title").focus();
   if (report && new URLSearchParams(location.search).has("send")) {
