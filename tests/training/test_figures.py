@@ -124,6 +124,18 @@ def test_nodes_of_a_stem_answer_as_the_model_with_their_groups(tmp_path, monkeyp
         assert accuracy == pytest.approx(100 * np.mean(answers == labels), abs=1.01)  # one image
 
 
+def test_stems_are_drawn_in_the_order_of_their_rows():
+    one = {"row": "Tiny shared", "data": "digits", "multiply_adds_of_a_node": 2_000_000}
+    one |= {"all": 99.0, "without_a_node": [98.0, 97.0, 96.0, 95.0], "alone": [50.0, 60.0, 40.0, 30.0]}
+    other = {**one, "row": "Tiny split", "multiply_adds_of_a_node": 500_000, "all": 96.0}
+    accuracy, cost = FIGURES["hsvit_stems"].draw({"nodes": [one, other]}).axes
+    drawn = _lines(accuracy)
+    assert drawn["all nodes"] == ([99, 96], [0, 1])
+    assert drawn["one of four alone"] == (2 * one["alone"], 4 * [0] + 4 * [1])
+    assert [label.get_text() for label in accuracy.get_yticklabels()] == ["Tiny shared", "Tiny split"]
+    assert [bar.get_width() for bar in cost.patches] == [2, 0.5]
+
+
 # ---- curves ------------------------------------------------------------------------------------------
 def _row(name, arguments, mean, spread=None, parameters=1, data="digits"):
     top1 = {"mean": mean, "spread": spread}
