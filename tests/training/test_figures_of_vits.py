@@ -22,7 +22,7 @@ from training.paper_figures import (
 )
 from training.scaling.factors import DEIT
 from training.speed.memory import bytes_of_training
-from training.tabulating.plan import plan
+from training.tabulating.plan import config_of, plan
 from training.visualizing import epochs, inside, paper_figure, points
 from training.visualizing.paper_figure import Trained
 
@@ -60,6 +60,12 @@ def test_a_pooled_sequence_is_interpolated_and_shown_as_a_map():
     tokens = np.arange(14.0).reshape(7, 2)
     np.testing.assert_array_equal(hvt_figure3.as_map(tokens, (2, 3)), tokens[1:].reshape(2, 3, 2))
     assert hvt_figure3.as_map(np.zeros((4, 4, 8)), None).shape == (4, 4, 8)
+
+
+def test_a_cnn_gets_no_stochastic_depth_of_a_recipe():
+    table = paper_figure.load_figure("hvt_figure3").table
+    rates = [config_of(table, row, DIGITS, {})["model_arguments"] for row in table.rows]
+    assert rates == [{}, {"stochastic_depth_rate": 0.1}, {"stochastic_depth_rate": 0.1}]
 
 
 def test_layers_of_figure_3_are_there():

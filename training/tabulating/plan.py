@@ -1,10 +1,11 @@
 """The runs of a table: each row on each data set from each seed, with its whole config."""
 
 import dataclasses
+import inspect
 import pathlib
 from fnmatch import fnmatch
 
-from hsvit_keras.models.registry import suggest
+from hsvit_keras.models.registry import registered, suggest
 from hsvit_runtime.errors import InputError
 from training.configs import (
     digits,
@@ -147,8 +148,13 @@ def config_of(table, row, source, settings):
     *frames, height, width, channels = config.image_shape
     sides = [max(size or side, row.least_size or 1) for side in (height, width)]
     config.image_shape = (*frames, *sides, channels)
-    # Other arguments of a recipe are of its own model, this one is of its optimization.
-    kept = {name: rate for name, rate in config.model_arguments.items() if name == "stochastic_depth_rate"}
+    # Other arguments of a recipe are of its own model, this one is of its optimization; CNNs may not have it.
+    taken = inspect.signature(registered(row.model).model_class).parameters
+    kept = {
+        name: rate
+        for name, rate in config.model_arguments.items()
+        if name == "stochastic_depth_rate" and name in taken
+    }
     config.model, config.model_arguments = row.model, {**kept, **row.arguments}
     _change(config, {**row.training, **row.training_on.get(source.label, {}), **settings})
     return recipe.plain(config)
