@@ -24,7 +24,7 @@ from hsvit_keras.compression.model_inputs import input_name, named_inputs
 from hsvit_keras.compression.quantization import is_quantized, remove_quantization
 from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
-from hsvit_keras.layers import with_detections
+from hsvit_keras.layers.detection_output import with_detections
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import Classification, task_of

@@ -15,11 +15,11 @@ from hsvit_keras.layers import (
     DeformableAttention,
     ForEachSample,
     OwnWeight,
-    SamplingRays,
     SinePositionEmbedding,
     SoftmaxAttention,
     StopGradient,
 )
+from hsvit_keras.layers.deformable_attention import SamplingRays
 from hsvit_keras.models import blocks
 from hsvit_keras.models.image_model import as_plain
 from hsvit_runtime.errors import InputError

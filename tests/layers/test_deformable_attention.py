@@ -4,8 +4,9 @@ import keras
 import numpy as np
 import pytest
 
-from hsvit_keras.layers import DeformableAttention, SamplingRays, SinePositionEmbedding
+from hsvit_keras.layers import DeformableAttention, SinePositionEmbedding
 from hsvit_keras.layers.bilinear_sampling import cheaper_form
+from hsvit_keras.layers.deformable_attention import SamplingRays
 
 HEADS, POINTS, DIM, QUERIES = 2, 3, 8, 5
 SIZES = ((3, 5), (2, 2))
