@@ -250,6 +250,7 @@ def test_the_task_of_an_activation(count, activation, loss, name):
 def test_tasks_have_names():
     assert [task_named(name).name for name in TASKS] == [
         *("tensors", "classification", "segmentation", "detection", "dense_detection"),
+        "video_classification",
         *("binary_classification", "multi_label_classification", "regression"),
     ]
     with pytest.raises(InputError, match="there is no task 'clasification'; there are tensors"):
