@@ -62,7 +62,6 @@ __all__ = [
     "PerformerAttention",
     "PositionEmbedding",
     "RotaryEmbedding",
-    "SamplingRays",
     "ScoredAttention",
     "SeparableAttention",
     "SequencePooling",
