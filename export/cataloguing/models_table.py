@@ -14,6 +14,7 @@ from hsvit_keras import create_model, list_models
 from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.compression.counting import count_parameters
+from hsvit_keras.models.registry import registered
 from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.tflite_model import TFLiteModel
@@ -24,6 +25,18 @@ PRESETS = ("float32", "dynamic")
 THREADS, WARMUP = 1, 1
 _HEADING = b"# Models\n"
 _PAGE = outputs.Kind("table of models", ".md", lambda path: path.read_bytes().startswith(_HEADING))
+
+
+def listed_models():
+    """Names of the models in the table: those of one image and of one output, sorted.
+
+    Detectors and models of clips have tables of their own, in docs/deformable_detr.md and docs/video.md.
+    """
+    return [
+        name
+        for name in list_models()
+        if registered(name).model_class.task in ("classification", "segmentation")
+    ]
 
 
 def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
@@ -42,15 +55,15 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
     """
     output = pathlib.Path(output)
     outputs.check(output, _PAGE)
-    numbers, registered = output.with_suffix(".json"), list_models()
-    known = {name: row for name, row in _read(numbers).items() if name in registered}
-    names = [name for name in _matching(patterns, registered) if again or name not in known]
+    numbers, names = output.with_suffix(".json"), listed_models()
+    known = {name: row for name, row in _read(numbers).items() if name in names}
+    wanted = [name for name in _matching(patterns, names) if again or name not in known]
     with files.replacing(output) as temporary:  # a bad place for it shows before the time is spent
-        for name, row in examine(names, blocks=blocks, runs=runs):
+        for name, row in examine(wanted, blocks=blocks, runs=runs):
             known = dict(sorted({**known, name: row}.items()))
             files.write_json(numbers, known)
         temporary.write_text(markdown(known))
-    print(f"wrote {output}: {len(known)} of {len(registered)} models")
+    print(f"wrote {output}: {len(known)} of {len(names)} models")
 
 
 def _matching(patterns, registered):
@@ -59,7 +72,9 @@ def _matching(patterns, registered):
     for pattern in patterns:
         matching = fnmatch.filter(registered, pattern)
         if not matching:
-            raise InputError(f"no model matches --models={pattern}; hsvit_keras.list_models() has all names")
+            raise InputError(
+                f"no model of images matches --models={pattern}; hsvit_keras.list_models() has all names"
+            )
         names |= dict.fromkeys(matching)
     return list(names)
 
@@ -164,11 +179,12 @@ def _function(model):
 # ---- for people ------------------------------------------------------------------------------------
 _TITLE = """# Models
 
-All that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights. Written by
+The models of images that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights; detectors
+are in [deformable_detr.md](deformable_detr.md), models of clips in [video.md](video.md). Written by
 `python -m export.catalog`; the `.json` file of the same name has all digits, and intervals of the latencies.
 
-- Input: height x width x channels, of clips with frames in front. Parameters: trainable ones. MACs:
-  multiply-adds of the `float32` artifact for one image or clip.
+- Input: height x width x channels. Parameters: trainable ones. MACs: multiply-adds of the `float32` artifact
+  for one image.
 - Size: of the artifacts of the presets `float32` and `dynamic`, in MB (1,000,000 bytes).
 - Partitions: pieces that XNNPACK runs, `float32` and `dynamic`; in one piece is best.
 - Latency: median of each artifact over that of `deit_tiny` in the same preset, measured in turn, {threads},

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.tensorflow
 DOCS = pathlib.Path(catalog.__file__).parents[1] / "docs"
 ROWS = json.loads((DOCS / "models.json").read_text())
 ONE_A_CLASS = sorted(
-    {registry._VARIANTS[name].model_class: name for name in hsvit_keras.list_models()}.values()
+    {registry._VARIANTS[name].model_class: name for name in models_table.listed_models()}.values()
 )
 QUICK = "levil"
 
@@ -37,7 +37,7 @@ def smallest_of_each_class():
 
 # ---- the table in docs -----------------------------------------------------------------------------
 def test_every_model_stands_in_the_table():
-    assert list(ROWS) == hsvit_keras.list_models(), "python -m export.catalog writes what is missing"
+    assert list(ROWS) == models_table.listed_models(), "python -m export.catalog writes what is missing"
 
 
 def test_the_table_says_what_the_numbers_say():
@@ -55,7 +55,7 @@ def test_what_the_registry_knows():
         assert {key: row[key] for key in known} == known, name
 
 
-@pytest.mark.parametrize("name", slow_but(ONE_A_CLASS, hsvit_keras.list_models()))
+@pytest.mark.parametrize("name", slow_but(ONE_A_CLASS, models_table.listed_models()))
 def test_parameters(name):
     assert trainable(name) == ROWS[name]["parameters"]
 
@@ -159,7 +159,7 @@ def test_models_that_are_no_longer_registered_are_dropped(tmp_path, examined):
 
 
 def test_wrong_options(tmp_path, examined):
-    with pytest.raises(InputError, match=r"no model matches --models=vitt"):
+    with pytest.raises(InputError, match=r"no model of images matches --models=vitt"):
         models_table.write(tmp_path / "m.md", ["vit", "vitt"])
     with pytest.raises(InputError, match=r"end in \.md; received .*m\.txt"):
         models_table.write(tmp_path / "m.txt")

@@ -52,12 +52,16 @@ def test_every_variant_stands_in_the_table_of_its_class(model_class):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1].split()[0]}")
+@pytest.mark.parametrize(
+    "row",
+    [row if row[0] in CATALOG else pytest.param(row, marks=pytest.mark.exhaustive) for row in ROWS],
+    ids=lambda row: f"{row[0]}-{row[1].split()[0]}",
+)
 def test_row(row):
     name, image, classes, parameters, macs = row
-    found = CATALOG[name]
+    found = CATALOG.get(name, {})
     input_shape = tuple(map(int, image.split(" x ")))
-    if (list(input_shape), int(classes)) != (found["input"], found["classes"]):
+    if (list(input_shape), int(classes)) != (found.get("input"), found.get("classes")):
         model = hsvit_keras.create_model(name, input_shape=input_shape, num_classes=int(classes))
         found = {"parameters": count(model), "macs": count_multiply_adds(model)}
     assert parameters == f"{found['parameters']:,}"
