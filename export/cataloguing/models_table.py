@@ -66,11 +66,11 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
     print(f"wrote {output}: {len(known)} of {len(names)} models")
 
 
-def _matching(patterns, registered):
+def _matching(patterns, listed):
     """The names that patterns stand for, in the order of the patterns."""
     names = {}
     for pattern in patterns:
-        matching = fnmatch.filter(registered, pattern)
+        matching = fnmatch.filter(listed, pattern)
         if not matching:
             raise InputError(
                 f"no model of images matches --models={pattern}; hsvit_keras.list_models() has all names"
@@ -179,8 +179,8 @@ def _function(model):
 # ---- for people ------------------------------------------------------------------------------------
 _TITLE = """# Models
 
-The models of images that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights; detectors
-are in [deformable_detr.md](deformable_detr.md), models of clips in [video.md](video.md). Written by
+The models of images that `hsvit_keras.list_models()` names, in their papers' sizes and with fresh weights;
+detectors are in [deformable_detr.md](deformable_detr.md), models of clips in [video.md](video.md). Written by
 `python -m export.catalog`; the `.json` file of the same name has all digits, and intervals of the latencies.
 
 - Input: height x width x channels. Parameters: trainable ones. MACs: multiply-adds of the `float32` artifact

@@ -6,7 +6,6 @@ import pathlib
 import keras
 import pytest
 
-import hsvit_keras
 from hsvit_keras.models import registry
 from tests.models.counting import trainable
 
