@@ -94,6 +94,5 @@ def _draw(numbers):
     accuracy.set_ylim(len(found) - 0.5, -0.5)
     cost.barh(places, [one["multiply_adds_of_a_node"] / 1e6 for one in found], 0.5, color=plots.SERIES[0])
     cost.set_xlabel("M multiply-adds of a node")
-    cost.set_xscale("log")
     figure.legend(*accuracy.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return figure
