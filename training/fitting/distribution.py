@@ -85,7 +85,9 @@ def distribute(kind, devices, batch_size, build):
     else:
         mesh = keras.distribution.DeviceMesh((1, len(devices)), ["data", "groups"], devices)
         chance = random.getstate()
-        distribution = keras.distribution.ModelParallel(layout_map=_layouts(build(), mesh))
+        distribution = keras.distribution.ModelParallel(
+            layout_map=_layouts(build(), mesh), auto_shard_dataset=False
+        )
         random.setstate(chance)
     keras.distribution.set_distribution(distribution)
     return [_TestWhole(distribution)] if kind == "data" else []

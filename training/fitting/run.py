@@ -90,7 +90,7 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     keras.distribution.set_distribution(None)
     best = load_model(run.path / "best.keras")
     test = evaluate_on_test(best, data, values)
-    summary = _summary(values, run, data, model, parameters, test)
+    summary = _summary(values, run, data, best, parameters, test)
     summary["distribution"] = distribution and {
         "kind": distribution, "num_devices": len(devices), "processes": hosts.count, "bytes": sent,
     }  # fmt: skip
