@@ -144,9 +144,11 @@ SCHEMES = {
         floating=(
             *_ATTENTION,
             ours.AdditiveAttention,
+            ours.AnchorBoxes,
             ours.BoxLogits,
             ours.ChannelNormalization,
             ours.DeformableAttention,
+            ours.DistributionBoxes,
             ours.DetectionOutput,
             ours.ForEachSample,
             ours.FourierMixing,

@@ -1,11 +1,13 @@
 """Layers that stock Keras lacks; tokens are `(batch, tokens, dim)` or `(batch, tokens, groups, dim)`."""
 
 from hsvit_keras.layers.additive_attention import AdditiveAttention
+from hsvit_keras.layers.anchor_boxes import AnchorBoxes
 from hsvit_keras.layers.box_logits import BoxLogits, StopGradient
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
-from hsvit_keras.layers.deformable_attention import DeformableAttention
-from hsvit_keras.layers.detection_output import DetectionOutput
+from hsvit_keras.layers.deformable_attention import DeformableAttention, SamplingRays
+from hsvit_keras.layers.detection_output import DetectionOutput, with_detections
+from hsvit_keras.layers.distribution_boxes import DistributionBoxes
 from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
 from hsvit_keras.layers.for_each_sample import ForEachSample
@@ -38,11 +40,13 @@ from hsvit_keras.layers.token_range import TokenRange
 
 __all__ = [
     "AdditiveAttention",
+    "AnchorBoxes",
     "BoxLogits",
     "ChannelNormalization",
     "ClassToken",
     "DeformableAttention",
     "DetectionOutput",
+    "DistributionBoxes",
     "EdgePadding2D",
     "FirstToken",
     "FoldPatches",

@@ -192,7 +192,7 @@ def _yolo_features(detector, image):
     """Logits and distributions of distances of each map, in front of the sigmoid of keras-cv's head."""
     names = [f"yolo_v8_head_{i}_{kind}_3_conv" for kind in ("class", "box") for i in (1, 2, 3)]
     outputs = [detector.get_layer(name).output for name in names]
-    maps = keras.Model(detector.inputs, outputs, name="detector")(image)
+    maps = keras.Model(detector.inputs[0], outputs, name="detector")(image)
     return dict(zip([f"{kind}{i}" for kind in ("logits", "distances") for i in range(3)], maps, strict=True))
 
 
