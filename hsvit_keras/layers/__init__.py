@@ -5,8 +5,8 @@ from hsvit_keras.layers.anchor_boxes import AnchorBoxes
 from hsvit_keras.layers.box_logits import BoxLogits, StopGradient
 from hsvit_keras.layers.channel_normalization import ChannelNormalization
 from hsvit_keras.layers.class_token import ClassToken
-from hsvit_keras.layers.deformable_attention import DeformableAttention, SamplingRays
-from hsvit_keras.layers.detection_output import DetectionOutput, with_detections
+from hsvit_keras.layers.deformable_attention import DeformableAttention
+from hsvit_keras.layers.detection_output import DetectionOutput
 from hsvit_keras.layers.distribution_boxes import DistributionBoxes
 from hsvit_keras.layers.edge_padding import EdgePadding2D
 from hsvit_keras.layers.first_token import FirstToken
