@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import keras
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
 from hsvit_keras.tasks import Measure
+from hsvit_runtime.errors import FileError
 from training.run_files import curves
 from training.run_files.run_directory import RunDirectory
 
@@ -206,6 +209,22 @@ def test_what_a_kill_left_half_written_is_removed(tmp_path):
     (tmp_path / ".notes").write_bytes(b"not ours")
     start(tmp_path)
     assert sorted(path.name for path in tmp_path.glob(".*")) == [".notes"]
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path):
+    code = "import pathlib, sys, time\nfrom training.run_files.claiming import claim_for_process\n"
+    code += "print(claim_for_process(pathlib.Path(sys.argv[1])), flush=True); time.sleep(100)"
+    command = [sys.executable, "-c", code, tmp_path / "training.lock"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "True\n"
+        with pytest.raises(FileError, match=r"another process trains in --workdir=.*: wait for its end"):
+            start(tmp_path)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["training.lock"]
+        other.kill()
+    run = start(tmp_path)  # what a killed process has left is taken over
+    start(tmp_path)  # by the same process
+    run.finish({})
+    assert not (tmp_path / "training.lock").exists()
 
 
 def test_another_config_is_refused_with_the_keys_that_differ(tmp_path):

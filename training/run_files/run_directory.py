@@ -15,10 +15,12 @@ from hsvit_runtime.errors import FileError, InputError
 from hsvit_runtime.files import replacing, write_json
 from hsvit_runtime.native_output import quietly
 from training.recipes.recipe import differences
+from training.run_files import claiming
 from training.run_files.event_file import EventFile
 
 # A member of the archive last.keras; Keras looks for its own members only.
 _ROWS = "epochs.json"
+_LOCK = "training.lock"  # held by the process that trains
 
 
 class RunDirectory:
@@ -94,7 +96,7 @@ class RunDirectory:
             metric: `hsvit_keras.tasks.Measure` that tells the best epoch.
 
         Raises:
-            OSError: the folder cannot be written.
+            OSError: the folder cannot be written, or another process trains in it.
             ValueError: `last.keras` is damaged or of another model.
         """
         import keras
@@ -103,6 +105,10 @@ class RunDirectory:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(f"--workdir={self.path} cannot be made: {error.strerror}") from error
+        if not claiming.claim_for_process(self.path / _LOCK):
+            raise FileError(
+                f"another process trains in --workdir={self.path}: wait for its end, or use another"
+            )
         self._remove_leftovers()
         self.schedules = self._schedules(config["epochs"])
         write_json(self.path / "run.json", {"backend": keras.backend.backend(), "schedules": self.schedules})
@@ -144,6 +150,11 @@ class RunDirectory:
     def finish(self, summary):
         """Marks the run as finished."""
         write_json(self.path / "summary.json", summary)
+        self.release()
+
+    def release(self):
+        """Lets other processes train in the folder."""
+        claiming.release(self.path / _LOCK)
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
