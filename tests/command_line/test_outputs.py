@@ -32,7 +32,9 @@ COMMANDS = {
     "training.scaling.costs": (("deit_tiny",), ".json"),
     "training.scaling.rank": ((), ".json"),
     "training.scaling.transfer": (("--strategy=deit_scaled_tiny",), ".json"),
+    "training.figures": (("--figure=hsvit_figure5", "--data=digits", "--workdir=nowhere"), ".json"),
     "training.sensitivity": (ARTIFACT, ".json"),
+    "training.table": (("--table=hsvit_table4", "--data=digits", "--workdir=nowhere"), ".json"),
     "training.throughput": ((), ".json"),
     "training.visualize": (ARTIFACT, ".png"),
 }
@@ -43,7 +45,7 @@ ELSEWHERE = {
     "export.layers",  # between two marks of a page
     "export.onnx",
     "export.tflite",
-    "training.table",
+    "export.web",  # a folder
 }
 
 

@@ -6,6 +6,7 @@ import pathlib
 from absl import flags
 
 from command_line import commands
+from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from training.recipes.settings import settings_of
 from training.spreading import workers
@@ -82,9 +83,10 @@ def plan_of(table, name):
     found = sources.sources_of(table, FLAGS.data, FLAGS.data_dir)
     cells = plan.plan(table, rows, found, seeds, settings, workdir)
     planned = Plan(table, found, cells, workdir, pathlib.Path(FLAGS.output or workdir / f"{name}.json"))
+    if FLAGS.output or planned.output.is_file():
+        outputs.check(planned.output, outputs.json_with("rows"))
+        outputs.check(planned.output.with_suffix(".png"), outputs.PICTURE)
     running.check(planned.runs)
-    if FLAGS.output and not FLAGS.dry_run and not planned.output.parent.is_dir():
-        raise InputError(f"--output={planned.output}: there is no folder {planned.output.parent}")
     return planned
 
 
