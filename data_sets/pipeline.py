@@ -124,8 +124,11 @@ def batches(
         return pixels[mine], labels[mine]
 
     def read(k, chosen, rows):
-        pixels, parts = images.get(chosen[rows], [(seed, _CROP, k, row) for row in rows.tolist()])
-        return pixels, _resized_labels(dataset, chosen[rows], image_shape, crop, parts)
+        """Images at `rows`, and the labels of all that are chosen."""
+        pixels, seen = images.get(chosen[rows], [(seed, _CROP, k, row) for row in rows.tolist()])
+        parts = np.tile(_FULL_IMAGE, (len(chosen), 1))
+        parts[rows] = seen
+        return pixels, _resized_labels(dataset, chosen, image_shape, crop, parts)
 
     def draws(k):
         return np.random.default_rng((seed, _AUGMENTATION, k))

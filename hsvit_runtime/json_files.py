@@ -12,12 +12,13 @@ MOST_BYTES = 512 * 2**20
 _LONGEST = 200  # characters of a value that a message repeats
 
 
-def read(path, schema=None):
+def read(path, schema=None, kind=None):
     """Reads a file.
 
     Args:
         path: str or path of a JSON file in UTF-8.
         schema: dict, a JSON schema; None for any content.
+        kind: str, what a file of the schema is, for the error; None where its name says so.
 
     Returns:
         What it holds: dict, list, str, number, bool or None.
@@ -30,7 +31,7 @@ def read(path, schema=None):
     """
     content = parse(read_bytes(path), path)
     if schema is not None:
-        check(content, schema, path)
+        check(content, schema, path if kind is None else f"{path} is no {kind}")
     return content
 
 

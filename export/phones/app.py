@@ -79,7 +79,9 @@ def push_bundle(device, folder):
 
 
 def _check_version(folder):
-    version = json_files.read(folder / "bundle.json", record()).get("bundle_version")
+    version = json_files.read(folder / "bundle.json", record(), "bundle of export.bundle").get(
+        "bundle_version"
+    )
     if version != BUNDLE_VERSION:
         raise InputError(
             f"bundle={str(folder)!r} has bundle_version {version}, the app reads {BUNDLE_VERSION}: "

@@ -68,12 +68,12 @@ def read(path):
     path = pathlib.Path(path)
     if not path.is_file():
         raise MissingFileError(f"there is no manifest {path}: make one with python -m export.shards")
-    content = json_files.read(path, {"type": "object"})
+    content = json_files.read(path, {"type": "object"}, "manifest of shards")
     if content.get("manifest_version") != VERSION:
         raise InputError(
             f"{path} has manifest_version {content.get('manifest_version')!r}, this reads {VERSION}"
         )
-    json_files.check(content, _SCHEMA, path)
+    json_files.check(content, _SCHEMA, f"{path} is no manifest of shards")
     try:
         return _manifest(content, path.parent)
     except MissingFileError:

@@ -37,7 +37,7 @@ SERVED = record(
 
 def read_served(path):
     """What `export.serve --bench` wrote; errors as those of `json_files.read`."""
-    return json_files.read(path, SERVED)
+    return json_files.read(path, SERVED, "report of export.serve --bench")
 
 
 def read_shards_and_subsets(shards_path, subsets_path):
@@ -51,7 +51,8 @@ def read_shards_and_subsets(shards_path, subsets_path):
         InputError: a file holds something else, or the numbers of groups differ.
         OSError: a file cannot be read.
     """
-    shards, subsets = json_files.read(shards_path, SHARDS), json_files.read(subsets_path, SUBSETS)
+    shards = json_files.read(shards_path, SHARDS, "report of export.shards")
+    subsets = json_files.read(subsets_path, SUBSETS, "report of export.subsets")
     models = len(subsets["manifests"])
     if any(len(row["accuracies"]) != models for row in subsets["rows"]):
         raise InputError(f"{subsets_path} needs an accuracy of each of its {models} manifests in each row")

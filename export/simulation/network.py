@@ -75,4 +75,7 @@ def read(path=None):
         OSError: it cannot be read.
     """
     path = pathlib.Path(path or pathlib.Path(__file__).with_name("networks.json"))
-    return {name: Network(**settings) for name, settings in json_files.read(path, _SCHEMA).items()}
+    return {
+        name: Network(**settings)
+        for name, settings in json_files.read(path, _SCHEMA, "table of networks").items()
+    }

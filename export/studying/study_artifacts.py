@@ -110,10 +110,7 @@ def table(report):
 
 def _models(path):
     """The rows of a study: a list for each model, its original first."""
-    try:
-        rows = json_files.read(path, _STUDY)["rows"]
-    except InputError as error:
-        raise InputError(f"{path} is no study of training.compression_study: {error}") from error
+    rows = json_files.read(path, _STUDY, "study of training.compression_study")["rows"]
     names = dict.fromkeys(row["model"] for row in rows)
     models = [[row for row in rows if row["model"] == name] for name in names]
     models = [sorted(studied, key=lambda row: row["chain"] != "original") for studied in models]

@@ -79,7 +79,7 @@ def test_many_problems_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is damaged"),
+        ("{", "is no JSON: "),
         ("{}", "has no weight_map"),
         ('{"weight_map": {}}', "has no weight_map"),
         ('{"weight_map": {"w": "../secret.safetensors"}}', r"gives w the file '\.\./secret\.safetensors'"),

@@ -82,6 +82,10 @@ TAKEN = {
     ("swiftformer", "distillation", False): ("distilled", False),
     ("pit", "distilled", True): ("distilled", True),
     ("pit", "in_chans", 1): ("input_shape", (None, 32, 32, 1)),
+    ("timesformer_divided", "mlp_ratio", 2): ("mlp_dim", 2 * 12),
+    ("timesformer_divided", "qkv_bias", False): ("qkv_bias", False),
+    ("timesformer_divided", "norm_eps", 1e-3): ("layer_norm_epsilon", 1e-3),
+    ("timesformer_divided", "in_chans", 1): ("input_shape", (None, 4, 8, 16, 1)),
     ("pix_pip", "channels", 1): ("input_shape", (None, 8, 8, 1)),
     ("pix_pip", "dim_head", 6): ("head_dim", 6),
     ("pix_pip", "qkv_bias", False): ("qkv_bias", False),
@@ -90,6 +94,18 @@ TAKEN = {
     ("vip", "qkv_bias", False): ("qkv_bias", False),
     ("vip", "channels", 1): ("input_shape", (None, 8, 8, 1)),
 }
+
+
+# The same -> (layer, attribute, value) of a model of maps, which has no arguments.
+IN_LAYERS = {
+    ("deformable_detr", "backbone_channels", (8, 10)): ("map0", "batch_shape", (None, 8, 12, 8)),
+    ("deformable_detr", "padded_image_size", (32, 64), "image_sizes", None): (
+        "map0", "batch_shape", (None, 4, 8, 6),
+    ),
+    ("deformable_detr", "group_norm_groups", 16): ("level0_norm", "groups", 16),
+    ("ms_deform_attn", "valid_hw", None): ("attention", "valid_sizes", None),
+    ("deformable_detr", "dropout", 0.1): ("encoder0_mlp_hidden_dropout", "rate", 0.1),
+}  # fmt: skip
 
 
 # The same -> the error.
@@ -102,11 +118,17 @@ REFUSED = {
     ("cct", "n_conv_layers", 2): r"stride has to have n_conv_layers, 2, entries; received stride=\[1, 1, 1\]",
     ("cct", "nb_features", 5): "attention 'softmax' has no nb_features; received nb_features=5",
     ("ccp", "k", 8): "attention 'performer' has no k; received k=8",
+    (
+        "timesformer_divided",
+        "attention_type",
+        "joint_space_time",
+    ): "has attention_type='divided_space_time'; rec",
     ("vip", "attn_out_bias", False): "attn_out_bias has to be True, .*; received False",
     ("vil", "share_kv", False): "share_kv has to be True, .*; received False",
     ("vil", "qkv_bias", True): "attention 'linformer' has no qkv_bias",
     ("vin", "padded_length", 71): "padded_length of 65 tokens has to be 72; received 71",
     ("vit", "num_landmarks", 8): "attention 'softmax' has no num_landmarks",
+    ("deformable_detr", "two_stage", True): "two_stage has to be False",
     ("dhvt_p4", "apply_dhvt", False): "without apply_dhvt .* received apply_dhvt=False",
     ("levit", "stages", 3): "stages has to be 1, as in the paper; received stages=3",
     ("levit", "embedding_strides", (1, 2, 1)): r"embedding_strides have to be 1 .*=\(1, 2, 1\)",
@@ -126,6 +148,27 @@ def test_what_is_taken(case):
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("case", IN_LAYERS, ids=name_of)
+def test_what_a_layer_takes(case):
+    layer, attribute, expected = IN_LAYERS[case]
+    assert getattr(changed(case).get_layer(layer), attribute) == expected
+
+
+@pytest.mark.once
+def test_sizes_of_images_with_padding():
+    positions = changed(("deformable_detr", "image_sizes", [[32, 96], [64, 96]])).get_layer("positions")
+    assert positions.valid_sizes[0][0] == (4, 12)
+
+
+@pytest.mark.once
+def test_another_backbone_is_refused():
+    config = dict(reference.load("deformable_detr")["config"], backbone="resnet101")
+    del config["backbone_channels"]
+    with pytest.raises(InputError, match="backbone has to be 'resnet50'; received 'resnet101'"):
+        importing._FAMILIES["deformable_detr"].build("deformable_detr", config, None)
+
+
+@pytest.mark.once
 @pytest.mark.parametrize("case", REFUSED, ids=name_of)
 def test_what_is_refused(case):
     with pytest.raises(InputError, match=REFUSED[case]):
@@ -135,12 +178,14 @@ def test_what_is_refused(case):
 @pytest.mark.once
 def test_every_optional_argument_is_here():
     """Arguments of attention once, since one piece reads them for all families."""
-    tried = {"attention", *(name for case in (*TAKEN, *REFUSED) for name in case[1::2])}
+    by_itself = {"attention", "backbone"}
+    cases = (*TAKEN, *IN_LAYERS, *REFUSED)
+    tried = by_itself | {name for case in cases for name in case[1::2]}
     assert {name for family in importing._MODULES for name in family.OPTIONAL} <= tried
     for family in importing._MODULES:
-        of_family = {"attention"} | {
+        of_family = by_itself | {
             name
-            for case in (*TAKEN, *REFUSED)
+            for case in cases
             if importing._FAMILIES.get(case[0].removesuffix("_p4").removesuffix("_m1")) is family
             for name in case[1::2]
         }

@@ -119,7 +119,9 @@ def test_a_bundle_of_another_version_is_not_sent(tmp_path):
     with pytest.raises(InputError, match=message):
         app.push_bundle(adb.connect(), bundle)
     (bundle / "bundle.json").write_text("[]")
-    with pytest.raises(InputError, match=r"bundle\.json is no JSON object"):
+    with pytest.raises(
+        InputError, match=r"bundle\.json is no bundle of export\.bundle: .* not of type 'object'"
+    ):
         app.push_bundle(adb.connect(), bundle)
 
 

@@ -90,14 +90,16 @@ def test_a_study(written, capsys):
 )
 def test_what_is_no_study(tmp_path, content):
     (tmp_path / "study.json").write_text(content)
-    with pytest.raises(ValueError, match=r"study\.json is no study of training\.compression_study"):
+    with pytest.raises(ValueError, match=r"study\.json is no (JSON|study of training\.compression_study)"):
         study_artifacts.study(tmp_path / "study.json")
     assert not (tmp_path / "artifacts").exists()
 
 
 @pytest.mark.parametrize("name", ["../../../escaped", "/etc/passwd", "a/b", ""])
 def test_no_file_is_written_by_a_name_that_leaves_the_folder(name, tmp_path):
-    (tmp_path / "study.json").write_text(json.dumps({"rows": [{"model": name, "chain": "original"}]}))
+    (tmp_path / "study.json").write_text(
+        json.dumps({"rows": [{"model": name, "chain": "original", "file": "m.keras"}]})
+    )
     with pytest.raises(InputError, match=r"study\.json: files cannot be named after"):
         study_artifacts.study(tmp_path / "study.json")
     assert [path.name for path in tmp_path.iterdir()] == ["study.json"]

@@ -84,7 +84,7 @@ def test_a_report_is_read_and_checked(tmp_path):
     with pytest.raises(InputError, match=r"it does not follow benchmark.schema.json: at pairs, "):
         benchmark_report.read(path)
     path.write_text("{")
-    with pytest.raises(InputError, match="it is no JSON: "):
+    with pytest.raises(InputError, match="is no JSON: "):
         benchmark_report.read(path)
 
 

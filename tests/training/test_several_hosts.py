@@ -72,8 +72,8 @@ def test_a_process_reads_its_part_and_what_is_mixed_with_it(monkeypatch):
     from data_sets import pipeline
 
     read = []
-    resized = pipeline.resized
-    monkeypatch.setattr(pipeline, "resized", lambda *args: read.append(args[1]) or resized(*args))
+    resized_part = pipeline.resized_part
+    monkeypatch.setattr(pipeline, "resized_part", lambda *args: read.append(args[1]) or resized_part(*args))
     options = {"batch_size": 8, "image_shape": (10, 10, 3), "shuffle": False, "drop_remainder": True}
     next(iter(batches(pictures(), part=(1, 4), **options)))
     assert read == [2, 3]

@@ -141,7 +141,7 @@ def test_runs_are_read_without_the_table(tmp_path):
     assert name == "small-digits-1" and run.model == tmp_path / name / "best.keras"
     assert run.config["seed"] == 1 and run.summary["test"]["accuracy"] == 0.9
     (tmp_path / name / "summary.json").write_text("{")
-    with pytest.raises(InputError, match=r"summary.json is damaged"):
+    with pytest.raises(InputError, match=r"summary\.json is no JSON: "):
         finished_runs(tmp_path)
     with pytest.raises(InputError, match="is not a folder: give one that holds the folders of runs"):
         finished_runs(tmp_path / "nowhere")
@@ -356,7 +356,7 @@ def test_runs_of_another_config_are_refused_before_any_is_trained(tmp_path, tiny
         (["--setting=epochs=many"], "--setting=epochs='many' cannot be used"),
         (["--setting=seed=1"], "--setting=seed: name seeds by --seeds"),
         (["--setting=batch_size=0"], "config.batch_size has to be an integer of at least 1"),
-        (["--output=nowhere/table.json"], "--output=nowhere/table.json: there is no folder nowhere"),
+        (["--output=nowhere/table.json"], "cannot write nowhere/table.json: there is no folder nowhere"),
     ],
 )
 def test_bad_input_is_named(flags, message, tmp_path, tiny):

@@ -50,19 +50,20 @@ class RunDirectory:
         path = self.path / "summary.json"
         if not path.is_file() or not self.last.is_file():
             return None
-        summary, config = json.loads(path.read_text()), self._config()
+        summary = json.loads(path.read_text())
         ended_by = summary.get("ended_by", {})
-        return summary if ended_by.items() <= config.items() else None
+        return summary if not ended_by or ended_by.items() <= self._config().items() else None
 
-    def check_config(self, config):
+    def check_config(self, config, may_extend=True):
         """Raises `ValueError` if the folder holds epochs of a run with another config.
 
-        A finished run may be extended: then it takes more epochs, or more patience.
+        A finished run may be extended where the caller allows it: to more epochs, or to more patience.
         """
         if not self.last.is_file():
             return
         found = differences(self._config(), config)
-        if found and not (self.summary() and all(_extends(*difference) for difference in found)):
+        extends = may_extend and self.summary() and all(_extends(*difference) for difference in found)
+        if found and not extends:
             listed = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
             raise InputError(
                 f"workdir {self.path} holds a run with another config: {listed}. "

@@ -155,10 +155,7 @@ def strategy_factors(text):
     """The factors of a DeiT of the paper, or those that the last step of a search chose."""
     if not text.endswith(".json"):
         return deit_factors(text)
-    try:
-        found = json_files.read(text, _SEARCH)
-    except InputError as error:
-        raise InputError(f"{text} is no search.json of training.scaling.search: {error}") from error
+    found = json_files.read(text, _SEARCH, "search.json of training.scaling.search")
     family, factors = found["family"], found["steps"][-1]["chosen"]["factors"]
     if family != "deit":
         raise InputError(f"{text} is a search for {family}; a strategy is carried from deit")

@@ -19,7 +19,7 @@ def check(runs):
     """Raises `InputError` if the folder of a run holds another one, before any is trained."""
     for run in runs:
         directory = RunDirectory(run.path)
-        directory.check_config(run.values)
+        directory.check_config(run.values, may_extend=False)
         if not directory.summary():
             directory.check_backend()
 

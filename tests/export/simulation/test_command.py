@@ -117,9 +117,7 @@ def test_bad_input(files, tmp_path):
     with pytest.raises(InputError, match=r"^--deadline_ms takes numbers above 0; received 0$"):
         call(simulate, *files, "--deadline_ms=0", output)
     (tmp_path / "networks.json").write_text('{"wifi": {"one_way_ms": -1}}')
-    with pytest.raises(
-        InputError, match=r"networks\.json has to map names to objects with the numbers \['one_way_ms'"
-    ):
+    with pytest.raises(InputError, match=r"networks\.json is no table of networks: wifi is wrong: "):
         call(simulate, *files, f"--networks={tmp_path / 'networks.json'}", output)
 
 
@@ -137,10 +135,17 @@ def test_files_that_do_not_belong_together(files, tmp_path):
     ):
         call(simulate, *files, output)
     (tmp_path / "shards.json").write_text("[]")
-    with pytest.raises(InputError, match="a JSON object with 'num_groups' and 'rows'"):
+    with pytest.raises(
+        InputError, match=r"is no report of export\.shards: the whole is wrong: .* not of type 'object'"
+    ):
         call(simulate, *files, output)
-    with pytest.raises(InputError, match="a measured run has no samples"):
-        prediction.predict([{"num_nodes": 1, "rows": [{"clients": 1}]}])
+    (tmp_path / "served.json").write_text(
+        json.dumps({"num_nodes": 1, "deadline_ms": 50, "rows": [{"clients": 1}]})
+    )
+    with pytest.raises(
+        InputError, match=r"served\.json is no report of export\.serve --bench: rows\[0\] is wrong"
+    ):
+        call(simulate, f"--served={tmp_path / 'served.json'}", output)
     with pytest.raises(InputError, match="a run with --num_nodes=1 and one client is needed"):
         prediction.predict([served(2, 1, {})])
 

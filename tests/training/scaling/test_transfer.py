@@ -43,7 +43,7 @@ def test_what_is_no_strategy_is_named(tmp_path):
     with pytest.raises(ValueError, match="pit_b shares its blocks out otherwise"):
         pit_factors("pit_b")
     for content, message in (
-        ('{"steps": []}', "is no search.json of training.scaling.search: KeyError"),
+        ('{"steps": []}', "is no search.json of training.scaling.search: .*'family' is a required property"),
         ('{"family": "pit", "steps": [{"chosen": {"factors": {}}}]}', "is a search for pit; .*from deit"),
     ):
         (tmp_path / "search.json").write_text(content)
