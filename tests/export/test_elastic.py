@@ -22,12 +22,12 @@ from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import tflite_file
 from tests.command_line.in_process import call
 from tests.export import hsvits
-from tests.parameters import slow_but
 
 pytestmark = pytest.mark.tensorflow
 
 
-@pytest.mark.parametrize("preset", slow_but(["float32"], ["float32", "int8"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["float32", "int8"])
 def test_each_signature_computes_with_its_groups(preset, tmp_path):
     model = hsvits.small()
     report = elastic_file.write(hsvits.request(model, preset), [1, 3], tmp_path / "m.tflite")

@@ -106,6 +106,7 @@ def test_integers_take_the_bytes_of_images(dtype, files, expected):
     assert alone["models"][0]["metrics"]["accuracy"] == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_range_that_an_integer_input_cannot_hold_is_that_of_the_others(files, expected):
     """Pixels of 0 to 255 would all be white to integers that stand for 0 to 1."""
     report = measure(files, "pixels.tflite", "uint8.tflite", input_range=(0, 255))

@@ -97,6 +97,7 @@ def test_config_holds_every_argument(name):
     assert [weight.shape for weight in copy.weights] == [weight.shape for weight in model.weights]
 
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("name", NAMES)
 def test_clone(name):
