@@ -60,7 +60,7 @@ def test_one_partition_of_four_axes():
         np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_both_forms_of_sampling_are_told(folder):
     """Each attention that gathers cuts the graph; hat functions cost multiply-adds of each pixel."""
     _, report = written(folder, "raw")
@@ -83,7 +83,7 @@ def test_both_forms_of_sampling_are_told(folder):
     assert added == hats - constant - gathers
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_gathers_compute_the_same(folder):
     for layer in detector().layers:
         if isinstance(layer, DeformableAttention):
@@ -98,7 +98,7 @@ def test_gathers_compute_the_same(folder):
     assert {entry["op"] for entry in report["undelegated_ops"]} >= {"GATHER", "CAST"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_int8(folder):
     report = hsvit_keras.to_tflite(
         detector(), folder / "int8.tflite", preset="int8", calibration=[PIXELS], samples=PIXELS,
@@ -128,7 +128,7 @@ def test_best_detections_by_numpy():
     np.testing.assert_array_equal(found["number of detections"], [4, 4])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_best_detections_in_the_file(folder):
     """Only the search for the highest scores, and its indices, are left to the interpreter."""
     path, report = written(folder, "best", detections=5)
@@ -150,7 +150,7 @@ def test_what_gives_no_detections_is_named(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_mediapipe_opens_it(folder):
     python = ROOT / ".venv-mediapipe" / "bin" / "python"
     if not python.exists():

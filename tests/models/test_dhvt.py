@@ -60,7 +60,7 @@ def test_every_variant_is_in_the_reference():
 
 
 @pytest.mark.once
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_table_of_the_docstring():
     table = re.findall(r"\| `(\w+)` *\| (\d+) x \d+ x 3 *\| (\d+) *\| ([\d,]+) *\|", hsvit_keras.DHVT.__doc__)
     assert sorted(row[0] for row in table) == hsvit_keras.list_models("dhvt*")
@@ -242,7 +242,7 @@ ABLATED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", ABLATED)
 def test_ablated_models_run_on_phones(name, tmp_path):

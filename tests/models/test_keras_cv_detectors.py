@@ -13,7 +13,7 @@ from hsvit_runtime import box_labels
 from hsvit_runtime.errors import InputError
 
 keras_cv = pytest.importorskip("keras_cv")
-pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
+pytestmark = [pytest.mark.tensorflow, pytest.mark.exhaustive]
 
 SHAPE = (64, 64, 3)
 

@@ -38,7 +38,7 @@ def run(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.once
 def test_a_run_judges_each_epoch_by_all_detections(run):
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
@@ -57,7 +57,7 @@ def test_a_run_judges_each_epoch_by_all_detections(run):
         assert summary["test"][name] == pytest.approx(found[name], abs=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.tensorflow
 def test_detectors_of_keras_cv_are_trained_by_the_same_command(tmp_path):
     pytest.importorskip("keras_cv")

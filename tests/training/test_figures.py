@@ -104,7 +104,7 @@ def test_figure2_shows_the_papers_points_beside_those_measured_here():
     assert _lines(paper)["MobileNetV2"] == ([2.5, 4.7], [48.07, 54.12])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_nodes_of_a_stem_answer_as_the_model_with_their_groups(tmp_path, monkeypatch):
     table = dataclasses.replace(FIGURES["hsvit_stems"].table, image_size=16)
     (cell,) = plan(table, choose_rows(table, ["tiny_shared"]), [DIGITS], [0], {}, tmp_path)

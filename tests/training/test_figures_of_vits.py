@@ -280,7 +280,7 @@ def test_accuracy_is_drawn_over_memory_and_parameters():
     assert lines(parameters) == {"ViX": ([531.978], [58.0])}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_memory_of_training():
     """At least weights, two moments and the attention weights of all images; it grows with the batch."""
     arguments = {"depth": 1, "hidden_dim": 16, "num_heads": 2, "head_dim": 8, "mlp_dim": 16}

@@ -269,7 +269,7 @@ def source(tmp_path_factory):
     return str(workdir / "best.keras")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.slow_on_jax
 @pytest.mark.parametrize(
     "changes",
@@ -301,7 +301,7 @@ def test_a_run_that_breaks_off_goes_on_to_the_same_end(tmp_path, source, changes
     assert all(layer.trainable for layer in best.layers)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.slow_on_jax
 def test_a_linear_probe_trains_the_head_alone(tmp_path, source, capsys):
     summary = train(small_config(init=source, frozen=(("trunk", None),), epochs=2), tmp_path)
@@ -316,7 +316,7 @@ def test_a_linear_probe_trains_the_head_alone(tmp_path, source, capsys):
     assert f"trained on from {source}" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.slow_on_jax
 def test_a_finished_run_goes_on_for_more_epochs(tmp_path, source, capsys):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -338,7 +338,7 @@ def test_a_finished_run_goes_on_for_more_epochs(tmp_path, source, capsys):
         train(small_config(epochs=4, learning_rate=0.1), whole)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.slow_on_jax
 def test_a_run_without_improvement_ends_early(tmp_path):
     """Of weights that are not changed by so small steps, behind frozen statistics of normalization."""
@@ -350,7 +350,7 @@ def test_a_run_without_improvement_ends_early(tmp_path):
     assert summary["epochs"] == len(metrics(tmp_path)) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.tensorflow
 def test_a_folder_of_images_needs_no_config(images, tmp_path, capsys):
     small = {"filters": "(8,)", "pool_strides": "(2,)", "attention_groups": 2, "depth": 1, "hidden_dim": 8}

@@ -47,7 +47,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("table", ["none", "own", pytest.param("Keras", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("table", ["none", "own", pytest.param("Keras", marks=pytest.mark.exhaustive)])
 def test_parts_are_those_of_whole_batches(table):
     augment = TABLES[table] and Augmentation(TABLES[table], task_named("classification"), 5)
     options = {
@@ -249,7 +249,7 @@ def alone(tmp_path_factory):
     return rows_of(workdir)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_two_processes_end_when_one_is_killed_and_go_on_to_the_end_of_one(tmp_path, alone):
     workdir = tmp_path / "run"
     first, second = start_two(workdir, "data")
@@ -278,7 +278,7 @@ def test_two_processes_end_when_one_is_killed_and_go_on_to_the_end_of_one(tmp_pa
     assert (summary["kind"], summary["num_devices"], summary["processes"]) == ("data", 2, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_groups_on_two_processes_give_the_losses_of_one(tmp_path, alone):
     (status, _, errors), _ = ended(*start_two(tmp_path / "run", "groups"))
     assert status == 0, errors

@@ -74,7 +74,7 @@ def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path):
     assert workers._call(abs, str(mark), (-1,)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_jobs_of_a_lost_machine_go_to_another_one(tmp_path, monkeypatch, capfd):
     """A cluster of two machines, as Ray makes it here for tests; that of the job that hangs is killed."""
     for name, value in workers._SILENCE.items():
@@ -99,7 +99,7 @@ def test_jobs_of_a_lost_machine_go_to_another_one(tmp_path, monkeypatch, capfd):
         cluster.shutdown()
 
 
-@pytest.mark.slow  # imports Ray
+@pytest.mark.exhaustive  # imports Ray
 def test_a_cluster_that_is_not_there_is_named(tmp_path):
     with Workers(abs, tmp_path, ray="here") as spread, pytest.raises(InputError, match="received 'here'"):
         list(spread.do({"a": (-1,)}))

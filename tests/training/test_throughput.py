@@ -19,7 +19,7 @@ def run(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_command_measures_each_combination(tmp_path):
     output = tmp_path / "throughput.json"
     done = run(
@@ -44,7 +44,7 @@ def test_the_command_measures_each_combination(tmp_path):
     assert [turn.partition(":")[0] for turn in turns] == ["jit on", "jit off"] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_process_that_cannot_start_is_named(tmp_path):
     done = run(
         "--models=hsvit_tony", f"--backend={BACKEND}", "--jit=off", f"--output={tmp_path / 'throughput.json'}"

@@ -489,7 +489,7 @@ def test_jit_can_be_chosen(tmp_path, jit):
     assert keras.models.load_model(tmp_path / "last.keras").jit_compile == jit
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_folder_of_class_folders_decides_the_classes(tmp_path):
     rng = np.random.default_rng(0)
     for name, brightness in (("dark", 0), ("light", 155), ("medium", 80)):
@@ -509,7 +509,7 @@ def test_a_folder_of_class_folders_decides_the_classes(tmp_path):
     assert summary["best"]["val_accuracy"] > 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_demo_reads_digits(tmp_path):
     """The whole recipe of the demo, on which `make demo` depends."""
     train(digits.get_config(), tmp_path)

@@ -13,7 +13,7 @@ from hsvit_runtime.tflite_model import TFLiteModel
 from tests.command_line.in_process import call
 from training import compress, train
 
-pytestmark = [pytest.mark.once, pytest.mark.slow, pytest.mark.tensorflow]
+pytestmark = [pytest.mark.once, pytest.mark.exhaustive, pytest.mark.tensorflow]
 
 SHAPE = (4, 12, 12, 1)
 

@@ -148,7 +148,7 @@ def test_a_model_that_cannot_be_is_named():
         Cost("parameters")({"name": "deit_tiny", "dept": 3})
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.once
 @pytest.mark.tensorflow
 def test_costs_of_the_artifact(tmp_path):
@@ -244,7 +244,7 @@ def test_the_memory_of_a_call_is_its_largest():
     assert memory.free() > 64 * mib
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.once
 def test_throughput_is_the_time_of_an_image_in_a_batch(monkeypatch):
     model = costs.build(DEIT)
@@ -259,7 +259,7 @@ def test_throughput_is_the_time_of_an_image_in_a_batch(monkeypatch):
     assert Cost("throughput", memory_gib=0.5)(DEIT) == (0.5, 3, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.once
 @pytest.mark.tensorflow
 def test_onnx_runtime_is_a_target(tmp_path):
