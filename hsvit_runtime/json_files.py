@@ -79,12 +79,16 @@ def parse(content, where):
 
 def check(content, schema, where):
     """Raises `InputError` with the first fault unless `content` follows a JSON schema; see `read`."""
-    import jsonschema
-
-    fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
-    if fault is not None:
+    if (fault := first_fault(content, schema)) is not None:
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)
         raise InputError(f"{where}: {place.lstrip('.') or 'the whole'} is wrong: {_flat(fault.message)}")
+
+
+def first_fault(content, schema):
+    """The fault of jsonschema that explains best why `content` does not follow a schema, or None."""
+    import jsonschema
+
+    return jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
 
 
 def _flat(message):

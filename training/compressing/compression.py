@@ -66,9 +66,10 @@ def compress(model, output, config, data_dir=None):
         path = place / "model.keras"
         print(table([rows[0], rows[-1]], data.task.metric).splitlines()[-1])
 
+    # The report comes first: a model without it would not be replaced by a compression that goes on.
+    write_json(report, {"model": str(model), "data": data.name, "steps": rows, **machine.describe()})
     with replacing(output) as temporary:
         shutil.copyfile(path, temporary)
-    write_json(report, {"model": str(model), "data": data.name, "steps": rows, **machine.describe()})
     print(f"{table(rows, data.task.metric)}\nwrote {output} and {report}")
     return rows
 
