@@ -249,6 +249,15 @@ def test_rows_and_data_of_ones_own(tmp_path, tiny):
     assert note == "pets is not in the paper: pixels and augmentation are its own"
 
 
+def test_a_folder_of_ones_own_is_trained_at_the_size_of_its_images(tmp_path):
+    write_class_folder(tmp_path / "pets" / "train" / "cat", 3)
+    pets = Source("pets", "folder", str(tmp_path / "pets"))
+    # Images of 8 x 8 are trained at the least side.
+    assert config_of(TINY, TINY.rows[0], pets, {})["image_shape"] == [32, 32, 1]
+    larger = config_of(TINY, Row("Cut", "hsvit_tiny", SMALL, least_size=48), pets, {})
+    assert larger["image_shape"] == [48, 48, 1]
+
+
 COMMAND = (
     "--table=hsvit_table4", "--data=digits", "--rows=hsvit_c2a2_both", "--seeds=0,1", "--epochs=2",
     "--setting=batch_size=400", "--setting=image_shape=(16,16,1)", "--setting=augmentation=()",

@@ -53,7 +53,7 @@ def complete(values, source, data_dir):
     train_set = load_dataset(values["data"], "train", data_dir)
     values = dict(values)
     if values["image_shape"] is None:
-        values["image_shape"] = _found_shape(train_set)
+        values["image_shape"] = found_shape(train_set)
     if values["mean"] is None or values["std"] is None:
         mean, std = _statistics(train_set, values["image_shape"])
         values["mean"] = mean if values["mean"] is None else values["mean"]
@@ -72,7 +72,12 @@ def _shape_for(source, values):
     return [*sides, channels]
 
 
-def _found_shape(dataset):
+def found_shape(dataset):
+    """[height, width, channels] to train on images at: theirs, or of photographs the largest side they fill.
+
+    Args:
+        dataset: data set with images in memory or in files.
+    """
     if isinstance(dataset.images, np.ndarray):
         return list(dataset.image_shape)
     height, width, channels = typical_shape(dataset)

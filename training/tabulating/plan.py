@@ -20,6 +20,7 @@ from training.configs import (
     hsvit_imagenet,
     hsvit_tiny_imagenet,
 )
+from training.fitting.open_values import found_shape
 from training.recipes import recipe
 from training.tabulating.paper import Row
 from training.tabulating.sources import Source
@@ -144,6 +145,8 @@ def config_of(table, row, source, settings):
         config, own = next(iter(table.recipes.values()))(), _OWN[source.data]()
         for key in ("data", "image_shape", "mean", "std", "augmentation", "num_workers"):
             config[key] = own[key]
+        if config.image_shape is None:
+            config.image_shape = settings.get("image_shape") or tuple(found_shape(source.train_set))
     size = row.image_size or table.image_size
     *frames, height, width, channels = config.image_shape
     sides = [max(size or side, row.least_size or 1) for side in (height, width)]
