@@ -1,4 +1,4 @@
-"""Weights of a trained model, such as a classifier, for the backbone of a detector."""
+"""Weights of a trained model, such as a classifier, for the backbone of a detector or a model of clips."""
 
 import math
 
@@ -7,22 +7,32 @@ import numpy as np
 from hsvit_keras.checkpoints.interpolation import interpolate
 from hsvit_keras.checkpoints.tensors import listed
 from hsvit_keras.layers import PositionEmbedding
+from hsvit_keras.models.deformable_detr import DeformableDETR
+from hsvit_keras.models.timesformer import TimeSformer
 from hsvit_runtime.errors import InputError
 
 
 def load_backbone(detector, model):
-    """Gives the backbone of a detector the weights of a model of the same family.
+    """Gives the backbone of a detector, or a model of clips, the weights of a model of images.
 
-    Images may have another size: positions of a DeiT are interpolated bilinearly, as An Investigation on
-    Hardware-Aware Vision Transformer Scaling does (appendix C).
+    For a detector, images may have another size: positions of a DeiT are interpolated bilinearly, as An
+    Investigation on Hardware-Aware Vision Transformer Scaling does (appendix C).
 
     Args:
-        detector: `DeformableDETR`, whose backbone is changed.
+        detector: `DeformableDETR`, whose backbone is changed, or `TimeSformer`, see its `take_weights`.
         model: `keras.Model` with the layers of the backbone, such as `create_model("deit_tiny")`.
 
     Raises:
         InputError: a layer is missing in `model`, or its weights have other shapes; nothing is changed then.
+            Or `detector` is neither of the two.
     """
+    if isinstance(detector, TimeSformer):
+        detector.take_weights(model)
+        return
+    if not isinstance(detector, DeformableDETR):
+        raise InputError(
+            f"{detector.name!r} is neither a DeformableDETR nor a TimeSformer: it has no backbone"
+        )
     names = {layer.name for layer in model.layers}
     weights, problems = {}, []
     inside = detector.get_layer("backbone")

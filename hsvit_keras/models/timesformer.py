@@ -170,11 +170,7 @@ class TimeSformer(ImageModel):
         Raises:
             InputError: `image_model` is none of those, or an argument has a value that does not fit.
         """
-        if not isinstance(image_model, VisionTransformer) or image_model.distilled:
-            raise InputError(
-                "image_model has to be a VisionTransformer without distillation token, such as deit_tiny; "
-                f"received {type(image_model).__name__} {getattr(image_model, 'name', '')!r}"
-            )
+        _check_image_model(image_model)
         blocks.check_integer("frames", frames, 1)
         config = image_model.get_config()
         model = cls(
@@ -183,8 +179,24 @@ class TimeSformer(ImageModel):
             attention=attention,
             **{name: config[name] for name in _SHARED_ARGUMENTS} | arguments,
         )
-        _copy_weights(image_model, model)
+        model.take_weights(image_model)
         return model
+
+    def take_weights(self, image_model):
+        """Takes the weights of a trained model of images, as `from_image_model` does.
+
+        Args:
+            image_model: `VisionTransformer` without distillation token, for images of the size of a frame.
+                Its head is taken where it has as many classes.
+
+        Raises:
+            InputError: `image_model` is none of those, or its weights have other shapes; nothing is changed
+                then.
+        """
+        _check_image_model(image_model)
+        weights = _weights_from(image_model, self)
+        for layer, values in weights.items():
+            layer.set_weights(values)
 
 
 def _attend_divided(tokens, frames, norm, mixer, name, rate):
@@ -224,21 +236,37 @@ def _flat(tokens, name):
     return layers.Reshape((patches * frames, dim), name=name)(tokens)
 
 
-def _copy_weights(image_model, model):
-    """Sets the weights of a model of clips from those of a model of images."""
-    ours = {layer.name: layer for layer in model.layers}
-    position = image_model.get_layer("position_embedding").get_weights()[0]
-    ours.pop("position_embedding").set_weights([position[1:, None]])
-    (class_token,) = image_model.get_layer("class_token").get_weights()
-    ours.pop("class_token").set_weights([class_token + position[:1]])
+def _check_image_model(image_model):
+    if not isinstance(image_model, VisionTransformer) or image_model.distilled:
+        raise InputError(
+            "image_model has to be a VisionTransformer without distillation token, such as deit_tiny; "
+            f"received {type(image_model).__name__} {getattr(image_model, 'name', '')!r}"
+        )
+
+
+def _weights_from(image_model, model):
+    """Weights of a model of clips, from those of a model of images: dict from layer to arrays."""
     theirs = {layer.name: layer.get_weights() for layer in image_model.layers}
-    for name, layer in ours.items():
-        if name == "time_embedding" or name.endswith("_temporal_output"):
-            layer.set_weights([0 * weight for weight in layer.get_weights()])
+    (position,), (class_token,) = theirs["position_embedding"], theirs["class_token"]
+    theirs["position_embedding"] = [position[1:, None]]
+    theirs["class_token"] = [class_token + position[:1]]
+    found, misfits = {}, []
+    for layer in model.layers:
+        if layer.name == "time_embedding" or layer.name.endswith("_temporal_output"):
+            found[layer] = [0 * weight for weight in layer.get_weights()]
             continue
-        weights = theirs.get(name.replace("_temporal_", "_"), ())
-        if [weight.shape for weight in weights] == [weight.shape for weight in layer.weights]:
-            layer.set_weights(weights)  # all but a head of other classes
+        found[layer] = theirs.get(layer.name.replace("_temporal_", "_"), [])
+        shapes, needed = ([tuple(w.shape) for w in weights] for weights in (found[layer], layer.weights))
+        if shapes != needed:
+            del found[layer]
+            if layer.name != "head":  # which may have other classes
+                misfits.append(f"{layer.name} has the shapes {shapes}, clips need {needed}")
+    if misfits:
+        raise InputError(
+            f"the weights of {image_model.name!r} do not fit {model.name!r}: {misfits[0]}"
+            + (f", and {len(misfits) - 1} more" if misfits[1:] else "")
+        )
+    return found
 
 
 def _check_arguments(arguments):

@@ -149,3 +149,5 @@ def test_backbone_of_a_classifier():
     other = hsvit_keras.create_model("resnet18", input_shape=(32, 32, 3), num_classes=2)
     with pytest.raises(ValueError, match="'resnet18' do not fit the backbone: patch_embedding is missing"):
         hsvit_keras.load_backbone(detector, other)
+    with pytest.raises(ValueError, match="'resnet18' is neither a DeformableDETR nor a TimeSformer"):
+        hsvit_keras.load_backbone(other, classifier)

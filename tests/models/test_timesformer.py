@@ -150,6 +150,15 @@ def test_wrong_starts():
         hsvit_keras.TimeSformer.from_image_model(keras.Model(inputs, inputs))
     with pytest.raises(ValueError, match="frames has to be a Python integer of at least 1"):
         hsvit_keras.TimeSformer.from_image_model(image_model(), frames=0)
+    model = hsvit_keras.TimeSformer.from_image_model(image_model(), frames=2)
+    before = model.get_weights()
+    larger = image_model(input_shape=(24, 24, 1))
+    with pytest.raises(
+        ValueError, match=r"do not fit .*: position_embedding has the shapes \[\(\d+, 1, \d+\)\]"
+    ):
+        model.take_weights(larger)
+    for now, then in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(now, then)
 
 
 @pytest.mark.once

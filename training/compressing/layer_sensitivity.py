@@ -16,7 +16,7 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
     """Quantizes each layer alone, and all together.
 
     Args:
-        model: `keras.Model` from images to logits, not quantized.
+        model: `keras.Model` from images to its task's outputs, not quantized.
         calibration: batches of images to take the ranges from, as `calibrate` takes them.
         images: array of images `(count, height, width, channels)`.
         labels: int array `(count, ...)`, their labels.
@@ -27,7 +27,7 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
     Returns:
         dict of the task's metric of the float model, `quantized`, a row with all layers quantized, and
         `layers`, a row for each, the worst first: `layer`, `kind`, the metric, and `noise`, the root mean
-        square of what the logits change by, over that of the logits.
+        square of what outputs change by, over that of the outputs; of several outputs the largest.
 
     Raises:
         ValueError: the model cannot be quantized, or there is no such scheme.
@@ -36,12 +36,12 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
     whole, calibration = quantize_aware(model, scheme), list(calibration)
     calibrate(whole, calibration)
     ranges = {layer.name: layer.get_weights() for layer in ranges_of(whole)}
-    expected = model.predict(images, batch_size=_BATCH, verbose=0)
+    expected = _outputs(model, images)
 
     def row(quantized):
-        outputs = quantized.predict(images, batch_size=_BATCH, verbose=0)
-        noise = np.sqrt(np.mean((outputs - expected) ** 2) / np.mean(expected**2))
-        return {**task.evaluate({"output": outputs}, labels), "noise": float(noise)}
+        outputs = _outputs(quantized, images)
+        noise = max(_noise(expected[name], found) for name, found in outputs.items())
+        return {**task.evaluate(outputs, labels), "noise": noise}
 
     names = {layer.name: type(layer).__name__ for layer in model.layers if type(layer) in kinds}
     rows = []
@@ -58,7 +58,16 @@ def sensitivity(model, calibration, images, labels, task, scheme="int8", progres
         rows.append({"layer": name, "kind": kind, **row(alone)})
         progress(len(rows), len(names))
     rows.sort(key=lambda row: -row["noise"])
-    return {**task.evaluate({"output": expected}, labels), "quantized": row(whole), "layers": rows}
+    return {**task.evaluate(expected, labels), "quantized": row(whole), "layers": rows}
+
+
+def _outputs(model, images):
+    found = model.predict(images, batch_size=_BATCH, verbose=0)
+    return found if isinstance(found, dict) else {"output": found}
+
+
+def _noise(expected, found):
+    return float(np.sqrt(np.mean((found - expected) ** 2) / np.mean(expected**2)))
 
 
 def table(report, metric, worst):

@@ -5,8 +5,8 @@ that are clipped at a norm of 0.1, mirrored images and the random parts of DETR,
 Deformable DETR (https://github.com/fundamentalvision/Deformable-DETR).
 
 It differs in that images are stretched to one size, so that the model has static shapes, and in that the
-backbone has the learning rate of the rest, not a tenth of it. Backbones are trained on ImageNet first, by
-training/configs/deit_imagenet.py.
+backbone has the learning rate of the rest, not a tenth of it. Backbones are trained on ImageNet first:
+`--config.image_model=PATH` names the classifier, such as one of training/configs/deit_imagenet.py.
 """
 
 from training.configs import hsvit_base

@@ -23,6 +23,9 @@ def get_config():
             # white pixel in its input, init_input_range does, such as (0, 255).
             "init": placeholder(str),
             "init_input_range": placeholder(tuple),
+            # A classifier of images, likewise a file or folder, whose weights a detector's backbone or a
+            # TimeSformer starts from.
+            "image_model": placeholder(str),
             **fine_tuning(),
             # Data. The model's first layer makes (pixel - mean) / std of pixels of 0 to 1. What is None of
             # these three is found: the size of images from theirs, or as `init` has it, the others from

@@ -6,7 +6,7 @@ From its program (https://github.com/facebookresearch/TimeSformer) are normaliza
 shorter side between 256 and 320, a random crop, mirrored), weight decay and stochastic depth. It evaluates
 three crops of a frame; here it is the centre.
 
-The paper starts from models trained on ImageNet: see `TimeSformer.from_image_model` and docs/video.md.
+The paper starts from models trained on ImageNet: `--config.image_model=PATH` names one.
 """
 
 from training.configs import hsvit_base

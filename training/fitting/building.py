@@ -6,6 +6,7 @@ from hsvit_keras.fine_tuning import thaw
 from hsvit_keras.models.image_model import ImageModel
 from hsvit_runtime.errors import InputError
 from training.fitting.distribution import undistributed
+from training.fitting.open_values import load_any
 
 
 def build_model(values, class_names, source=None):
@@ -20,7 +21,8 @@ def build_model(values, class_names, source=None):
         A `keras.Model` from pixels of 0 to 255 to logits, which carries class names and data set.
 
     Raises:
-        ValueError: the model, or an argument of it, is unknown or does not fit.
+        ValueError: the model, or an argument of it, is unknown or does not fit; or the weights of
+            `config.image_model` do not.
     """
     try:
         if source is not None:
@@ -34,7 +36,7 @@ def build_model(values, class_names, source=None):
                 data_set=values["data"],
                 **values["model_arguments"],
             )
-        return hsvit_keras.create_model(
+        model = hsvit_keras.create_model(
             values["model"],
             input_shape=tuple(values["image_shape"]),
             num_classes=len(class_names),
@@ -45,6 +47,9 @@ def build_model(values, class_names, source=None):
             data_set=values["data"],
             **values["model_arguments"],
         )
+        if values["image_model"] is not None:
+            hsvit_keras.load_backbone(model, load_any(values["image_model"]))
+        return model
     except TypeError as error:  # an argument is unknown, or of another type than it has to be
         raise InputError(f"config.model_arguments: {error}") from error
 

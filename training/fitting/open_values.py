@@ -23,14 +23,20 @@ def load_source(values):
     """
     if values["init"] is None:
         return None
-    from hsvit_keras.checkpoints import from_transformers
     from hsvit_keras.layers.model_description import description_of
-    from hsvit_keras.model_files import load_model
 
-    path = pathlib.Path(values["init"])
-    source = from_transformers(path) if path.is_dir() else load_model(path)
+    source = load_any(values["init"])
     input_range_of(description_of(source), values["init_input_range"], "config.init_input_range")
     return source
+
+
+def load_any(path):
+    """The model of a .keras file or of a checkpoint folder of the library transformers."""
+    from hsvit_keras.checkpoints import from_transformers
+    from hsvit_keras.model_files import load_model
+
+    path = pathlib.Path(path)
+    return from_transformers(path) if path.is_dir() else load_model(path)
 
 
 def complete(values, source, data_dir):

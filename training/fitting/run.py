@@ -138,6 +138,7 @@ def _summary(values, run, data, model, parameters, test):
             "test": len(data.test_set),
         },
         "init": values["init"],
+        "image_model": values["image_model"],
         "epochs": len(run.rows),
         "schedules": run.schedules,
         "ended_by": {"epochs": values["epochs"], "patience": values["patience"]},
@@ -161,6 +162,7 @@ def _announce(values, model, data, parameters):
         + ("" if on_test else f"{len(data.validation_set):,} to validate on ({data.validation_part}), ")
         + f"{len(data.test_set):,} to test on; Keras on {keras.backend.backend()}, {values['dtype']}"
         + (f"; trained on from {values['init']}" if values["init"] else "")
+        + (f"; its backbone from {values['image_model']}" if values["image_model"] else "")
         + (f"; taught by {', '.join(teachers)}" if teachers else "")
     )
     if values["frozen"]:

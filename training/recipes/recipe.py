@@ -109,6 +109,7 @@ _RECIPE = {
     "data": _TEXT,
     "init": _or_none(_TEXT),
     "init_input_range": _or_none(_RANGE),
+    "image_model": _or_none(_TEXT),
     "mean": _or_none(_sequence("a sequence of numbers", _is_number)),
     "std": _or_none(
         _sequence("a sequence of numbers above 0", lambda value: _is_number(value) and value > 0)
