@@ -118,7 +118,7 @@ def zeroed(model, parts, kept):
 def families():
     """The first model with each kind of attention; others are slow, as are on JAX all but the very first.
 
-    Parts of models inside of others, such as a detector's backbone, are slimmed in test_nested.py.
+    Detectors, which have models inside, have a test of their own.
     """
     covered = set()
     for name in (name for name in MODELS if not name.startswith("deformable_detr")):
@@ -150,6 +150,28 @@ def test_every_family(name, monkeypatch):
         still = {layer: count for layer, count in left[kind].items() if layer in parts[kind]}
         expected = {layer: len(numbers) for layer, numbers in kept[kind].items() if layer not in removed}
         assert still == expected
+
+
+@pytest.mark.slow_on_jax
+def test_a_detector():
+    """Kernels of its backbone, heads and units of encoder and decoder, and blocks are removed at once."""
+    detector = with_random_weights(small_model("deformable_detr_tiny"))
+    inside = with_random_weights(detector.get_layer("backbone"), seed=1)
+    parts = hsvit_keras.slimmable_parts(detector)
+    kept = random_choice(parts)
+    slimmed = hsvit_keras.slim(detector, **{kind: keep for kind, keep in kept.items() if keep})
+    of_backbone = {"backbone/stage0_block0_conv0", "backbone/stage1_block0_conv0"}
+    assert set(kept["kernels"]) == of_backbone
+    for name in of_backbone:
+        count, numbers = parts["kernels"].pop(name), kept["kernels"].pop(name)
+        zero_in_readers(inside, inside.get_layer(name.removeprefix("backbone/")), count, numbers)
+    pixels = images(detector)
+    expected = zeroed(detector, parts, kept)(pixels, training=False)
+    found = slimmed(pixels, training=False)
+    for name in ("logits", "boxes"):
+        one, other = map(keras.ops.convert_to_numpy, (found[name], expected[name]))
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=2e-5 * np.abs(other).max())
+    assert slimmed.get_layer("backbone").get_layer("stage0_block0_conv0").filters == 4
 
 
 def test_groups():
