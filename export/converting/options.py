@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 from absl import flags
 
-from command_line import model_data
+from command_line import bounded, model_data
 from data_sets import load_dataset, sample_images
 from data_sets.crops import crop_of
 from hsvit_runtime.errors import InputError, MissingFileError
@@ -20,7 +20,7 @@ def define_flags():
     flags.DEFINE_string("model", None, "The .keras file to convert.", required=True)
     flags.DEFINE_string("output", None, "The file to write; a report goes beside it as .json.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("samples", 64, "Samples of it to compare the outputs on.", lower_bound=1)
+    bounded.samples("samples", 64, "Samples of it to compare the outputs on.")
 
 
 def define_comparison_flags():
@@ -54,7 +54,7 @@ def define_calibration_flags():
     flags.DEFINE_string(
         "calibration_data", None, "For int8: data set whose training part sets the model's ranges anew."
     )
-    flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
+    bounded.samples("calibration_samples", 512, "How many of its samples.")
     flags.DEFINE_enum(
         "calibration_ranges",
         "extremes",
