@@ -158,6 +158,13 @@ def refusing_flags():
         sys.exit(f"error: {message[:1000]}{help_}")
 
 
+def refuse_useless(where, *names):
+    """Raises `InputError` if a flag of `names` was given, which means nothing `where`, in words."""
+    for name in names:
+        if flags.FLAGS[name].present:
+            raise InputError(f"--{name} means nothing {where}")
+
+
 def import_keras():
     """Imports Keras without the messages of its native libraries.
 

@@ -2,6 +2,8 @@
 
 import math
 
+from absl import flags
+
 from command_line import bounded
 from data_sets.catalog import DATASETS
 from hsvit_runtime.errors import InputError

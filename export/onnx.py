@@ -7,10 +7,9 @@ from absl import flags
 
 from command_line import bounded, commands
 from export.converting import options, summary
-from hsvit_runtime.presets import ONNX_PRESETS, ONNX_TENSOR_TYPES
+from hsvit_runtime.presets import ONNX_OPSETS, ONNX_PRESETS, ONNX_TENSOR_TYPES
 
 FLAGS = flags.FLAGS
-_OPSETS = 17, 18  # the least that artifacts need, the most that tf2onnx knows
 
 
 def define_flags():
@@ -20,7 +19,7 @@ def define_flags():
     meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in ONNX_PRESETS.items())
     flags.DEFINE_enum("preset", "float32", list(ONNX_PRESETS), meanings)
     bounded.batch(0)
-    bounded.integer("opset", _OPSETS[0], "Version of the ONNX operators.", *_OPSETS)
+    bounded.integer("opset", ONNX_OPSETS[0], "Version of the ONNX operators.", *ONNX_OPSETS)
     flags.DEFINE_enum("input_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the input.")
     flags.DEFINE_enum("output_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", False, "Put a softmax behind the logits of a classifier.")

@@ -37,6 +37,8 @@ def define_flags():
 def main(_):
     if FLAGS.bench:
         outputs.check(FLAGS.output, outputs.json_with("num_nodes", "rows"), reads=[FLAGS.manifest])
+    else:
+        commands.refuse_useless("without --bench", "seconds", "output")
     engine = _engine()
     shards = manifest.read(FLAGS.manifest)
     print(f"starting {FLAGS.num_nodes} node(s) for {shards.model}, {len(shards.shards)} shard(s)", flush=True)

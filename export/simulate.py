@@ -20,6 +20,7 @@ from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError, MissingPackageError
 
 FLAGS = flags.FLAGS
+_OF_SWEEP = ("shards", "subsets", "networks", "loss", "deadline_ms", "per_second", "slowness")
 
 
 def define_flags():
@@ -46,6 +47,7 @@ def main(_):
     reads = [path for path in (*FLAGS.served, FLAGS.shards, FLAGS.subsets, FLAGS.networks) if path]
     outputs.check(output, outputs.json_with("images", "seed", "rows"), reads=reads)
     if FLAGS.served:
+        commands.refuse_useless("with --served, whose files say it", *_OF_SWEEP)
         report = _compare_with_measured()
     elif FLAGS.shards and FLAGS.subsets:
         report = _sweep(output)

@@ -37,6 +37,8 @@ def main(_):
         raise InputError("--bundle names what to write a site of; --serve serves a site that is there")
     if FLAGS.collect and not FLAGS.serve:
         raise InputError("--collect takes reports while the site is served: --serve is missing")
+    if not FLAGS.serve:
+        commands.refuse_useless("without --serve", "host", "port", "https")
     if FLAGS.bundle:
         from export.web_site import writing
 

@@ -27,6 +27,8 @@ def define_flags():
 def main(_):
     from training.compressing.study import study
 
+    if not FLAGS.ray:
+        commands.refuse_useless("without --ray", "workers")
     study(FLAGS.config, FLAGS.workdir, FLAGS.models, FLAGS.data_dir, FLAGS.workers, FLAGS.ray)
 
 

@@ -5,7 +5,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import bounded
+from command_line import bounded, commands
 from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from training.recipes.settings import settings_of
@@ -72,6 +72,8 @@ def plan_of(table, name):
 
     if FLAGS.ray and FLAGS.processes > 1:
         raise InputError("--processes are those of this machine: with --ray, name --workers")
+    if not FLAGS.ray:
+        commands.refuse_useless("without --ray", "workers")
     if FLAGS.workdir is None:
         raise InputError("--workdir is needed: the folder of the runs")
     workdir = pathlib.Path(FLAGS.workdir)
