@@ -136,6 +136,13 @@ OTHERS = [
     ("scaling", "references", ["nope"], "there is no model 'nope'"),
     ("scaling", "start.depth", 0, "config.start['depth'] has to be an integer from 1"),
     ("scaling", "factor_values", {"nope": [1]}, "there is no factor 'nope'"),
+    ("scaling", "training.data", "5", "data='5' is not a known data set"),
+    (
+        "scaling",
+        "training.augmentation",
+        [["RandomFlip", {"mode": "x"}]],
+        "RandomFlip does not take {'mode': 'x'}",
+    ),
     ("scaling", "permutation", {}, "config.permutation has no 'candidates'"),
     ("scaling", "training", {}, "config.training has no 'model'"),
     ("scaling", "training.image_shape", None, "config.training.image_shape is needed"),
@@ -147,6 +154,12 @@ OTHERS = [
     ),
     ("study", "nope", 1, "the config has an unknown key 'nope'"),
     ("study", "models", {"nope": {"arguments": {}}}, "there is no model 'nope'"),
+    (
+        "study",
+        "models",
+        {"hsvit_tiny": {"arguments": {"dept": 1}}},
+        "has no argument 'dept'; did you mean 'depth'",
+    ),
     ("study", "models", {"hsvit_tiny": {}}, "config.models['hsvit_tiny'] has no 'arguments'"),
     ("study", "models", {"/a": {"arguments": {}}}, "'/a' is no name of a file"),
     ("study", "chains", {"a/b": [["quantize", {}]]}, "'a/b' is no name of a file"),
@@ -185,6 +198,7 @@ STEPS = [
     ("finetune", {"alpha": 2}, "step 'finetune': alpha has to be a number in [0, 1]; received 2"),
     ("finetune", {"warmup_epochs": 7}, "step 'finetune'.warmup_epochs has to be less than epochs"),
     ("finetune", {"groups": 2}, "step 'finetune' has no argument 'groups'"),
+    *(("finetune", {key: {}}, f"has no argument '{key}'") for key in ("distillation", "steps", "data")),
 ]
 
 

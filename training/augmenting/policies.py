@@ -58,7 +58,9 @@ class Policy:
 
     def __init__(self, strengths, num_ops, chance, interpolation, fill):
         if type(num_ops) is not int or not 1 <= num_ops <= _MOST_OPERATIONS:
-            raise InputError(f"num_ops has to be an integer from 1 to {_MOST_OPERATIONS}; received {num_ops!r}")
+            raise InputError(
+                f"num_ops has to be an integer from 1 to {_MOST_OPERATIONS}; received {num_ops!r}"
+            )
         check_between(0, 1, chance=chance)
         self._strengths, self._names = strengths, tuple(strengths)
         self._num_ops, self._chance = num_ops, chance

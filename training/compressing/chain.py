@@ -129,7 +129,8 @@ def _step(name, arguments, values):
     if name not in STEPS:
         raise InputError(f"there is no step {name!r}; {suggest(name, STEPS)}")
     title, distillation, own = f"step {name!r}", dict(values["distillation"]), {}
-    trainable = {**_TRAINING, **recipe.DISTILLATION.entries}
+    trainable = {key: rule for key, rule in _TRAINING.items() if key not in _OF_ALL_STEPS}
+    trainable |= recipe.DISTILLATION.entries
     for key, value in arguments.items():
         if key in distillation:
             distillation[key] = value = _as_list(value) if key in ("teachers", "features") else value

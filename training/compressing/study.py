@@ -6,13 +6,14 @@ import pathlib
 
 from command_line import tables
 from data_sets import load_dataset
-from hsvit_keras.models.registry import registered, suggest
+from hsvit_keras.models.registry import suggest
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from training.compressing.chain import CHAIN, COMPRESSION, checked_steps
 from training.compressing.compression import compress
 from training.compressing.steps import PARTS
+from training.fitting.building import check_names
 from training.fitting.run import train
 from training.recipes import recipe
 from training.recipes.rules import ARGUMENTS, Mapping, Rule, Table, is_name, plain
@@ -90,8 +91,7 @@ def check(config):
     values = plain(config, "compress_study_digits")
     STUDY.check(values, "config")
     for name, entry in values["models"].items():
-        recipe.plain(recipe_of(config, name))
-        registered(name)
+        check_names(recipe.plain(recipe_of(config, name)))
         for chain, steps in values["chains"].items():
             try:
                 checked_steps({**values["compression"], "steps": _own_steps(steps, entry.get("slim", {}))})

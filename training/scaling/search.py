@@ -21,7 +21,6 @@ from hsvit_runtime import files
 from training.scaling import costs, greedy, plots
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
-from training.scaling.settings import plain_search
 from training.scaling.texts import cost_text
 from training.scaling.trials import Trials
 from training.spreading import workers
@@ -57,6 +56,8 @@ def search(config, workdir, data_dir=None, workers=2, ray=workers.LOCAL):
         ValueError: a setting is unknown or does not fit, or no factor reaches a target.
         OSError: the images are not there, or the folder cannot be written.
     """
+    from training.scaling.settings import plain_search
+
     settings, workdir = plain_search(config), pathlib.Path(workdir)
     with Trials(workdir, data_dir=data_dir, workers=workers, ray=ray) as trials:
         bench = _Bench(settings, workdir, trials, data_dir)

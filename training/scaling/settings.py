@@ -2,6 +2,7 @@
 
 from hsvit_keras.models.registry import registered
 from hsvit_runtime.errors import InputError
+from training.fitting.building import check_names
 from training.recipes import recipe
 from training.recipes.rules import (
     NAME,
@@ -103,12 +104,13 @@ def plain_search(config):
     """
     values = plain(config, "scaling_digits")
     SEARCH.check(values, "config")
-    recipe.check(values["training"], "config.training")
+    recipe.check_rates(values["training"], "config.training")
     family = FAMILIES[values["family"]].changed(values["start"], values["factor_values"])
     if not family.values:
         raise InputError("config.factor_values has to leave a factor with values: there is nothing to scale")
     if values["training"]["image_shape"] is None:
         raise InputError("config.training.image_shape is needed: a search does not find it")
+    check_names(values["training"])
     Cost(**values["cost"])
     for name in values["references"]:
         registered(name)
