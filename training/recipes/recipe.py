@@ -162,14 +162,9 @@ def plain(config):
         ValueError: a key is unknown or missing, or a value is of another type or out of its range.
     """
     values = as_plain(config, "digits")
-    check(values)
+    RECIPE.check(values, "config")
+    check_rates(values, "config")
     return values
-
-
-def check(values, name="config"):
-    """Raises `ValueError` if a plain training config, called `name`, is not as its schema says."""
-    RECIPE.check(values, name)
-    check_rates(values, name)
 
 
 def check_rates(values, name):
