@@ -16,7 +16,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, flags, logging
 
-from command_line import guarding
+from command_line import bounded, guarding
 from hsvit_runtime.native_output import quietly
 
 
@@ -57,7 +57,7 @@ def run(main, uses_keras=True, argument=None, first=None):
             sys.exit(130)
 
     if uses_keras:
-        flags.DEFINE_list("import", [], "Modules that define classes of models, to import first.")
+        bounded.names("import", [], "Modules that define classes of models, to import first.")
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
     _raise_on(signal.SIGINT, KeyboardInterrupt())
     _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
@@ -127,12 +127,42 @@ def _leave(code):
 def _parse_flags(argv):
     """absl's own parsing, with one line instead of two where a flag is wrong or missing."""
     app.define_help_flags()
-    try:
+    with refusing_flags():
         return flags.FLAGS(argv)
-    except flags.Error as error:
-        missing = re.search(r"flag (--\w+)=None: Flag --\w+ must have a value", str(error))
-        message = f"{missing[1]} is needed" if missing else " ".join(str(error).split())
-        sys.exit(f"error: {message}; --help lists the options")
+
+
+# Of Python and absl, which do not say what would be right.
+_SAID = (
+    (r"invalid literal for int\(\) with base \d+: .*", "an integer is needed"),
+    (r"could not convert string to float: .*", "a number is needed"),
+    (r"\('Non-boolean argument to boolean flag', .*\)", "true or false is needed"),
+)
+
+
+@contextlib.contextmanager
+def refusing_flags():
+    """Ends the process with one line where a flag within the block is wrong or missing."""
+    try:
+        yield
+    except (flags.Error, KeyError, TypeError, ValueError, AttributeError) as error:  # the others of --config
+        logging.debug("where it happened", exc_info=True)
+        message = " ".join(str(error).split())
+        for theirs, ours in _SAID:
+            message = re.sub(theirs, ours, message)
+        message = re.sub("^flag (?=--)", "", message)
+        if missing := re.search(r"^(--\w+)=None: Flag --\w+ must have a value", message):
+            message = f"{missing[1]} is needed"
+        if not isinstance(error, flags.Error):
+            message = f"--config: {message}"
+        help_ = "" if message.startswith("--config") else "; --help lists the options"
+        sys.exit(f"error: {message[:1000]}{help_}")
+
+
+def refuse_useless(where, *names):
+    """Raises `InputError` if a flag of `names` was given, which means nothing `where`, in words."""
+    for name in names:
+        if flags.FLAGS[name].present:
+            raise InputError(f"--{name} means nothing {where}")
 
 
 def import_keras():
@@ -156,31 +186,3 @@ def show_progress(what, done, total):
     """Shows on a terminal that `done` of `total` steps, each a `what`, are done."""
     if sys.stderr.isatty():
         print(f"\r{what} {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
-
-
-def numbers(name, texts):
-    """The value of a flag that takes one number, or one for each channel.
-
-    Args:
-        name: str, the flag's name, for the error.
-        texts: list of str.
-
-    Returns:
-        float, or list of float where there are several.
-
-    Raises:
-        ValueError: one of them is no number.
-    """
-    try:
-        values = [float(text) for text in texts]
-    except ValueError:
-        raise InputError(f"--{name} takes numbers separated by commas; received {','.join(texts)}") from None
-    return values[0] if len(values) == 1 else values
-
-
-def integers(name, texts):
-    """The value of a flag that takes several integers; arguments and errors as those of `numbers`."""
-    try:
-        return [int(text) for text in texts]
-    except ValueError:
-        raise InputError(f"--{name} takes integers separated by commas; received {','.join(texts)}") from None

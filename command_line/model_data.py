@@ -1,8 +1,10 @@
 """Which data a command prepares for a model: what the model says, or what flags say where it says nothing."""
 
+import math
+
 from absl import flags
 
-from command_line import commands
+from command_line import bounded
 from data_sets.catalog import DATASETS
 from hsvit_runtime.errors import InputError
 
@@ -10,12 +12,15 @@ from hsvit_runtime.errors import InputError
 def define_flags():
     """Defines `--data`, `--data_dir` and `--input_range`."""
     flags.DEFINE_string("data", None, f"Data set, by default the model's own: {', '.join(DATASETS)}.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
-    flags.DEFINE_list(
+    bounded.data_dir()
+    bounded.numbers(
         "input_range",
         None,
         "Values of a black and of a white pixel in the model's input, such as 0,255 or -1,1; needed only for "
         "a model that does not say them.",
+        -1e6,
+        1e6,
+        count=2,
     )
 
 
@@ -65,8 +70,8 @@ def input_range_of(description, given=None, option="--input_range"):
             f"{option}, such as 0,255 or 0,1 or -1,1"
         )
     said = description.input_range
-    values = said if given is None else commands.numbers(option.removeprefix("--"), list(given))
-    if not isinstance(values, list | tuple) or len(values) != 2 or values[0] == values[1]:
+    values = said if given is None else _numbers(given)
+    if len(values) != 2 or values[0] == values[1]:
         raise InputError(f"{option} takes two different numbers, such as 0,255; received {_shown(given)}")
     values = tuple(map(float, values))
     if said is not None and values != tuple(map(float, said)):
@@ -74,6 +79,15 @@ def input_range_of(description, given=None, option="--input_range"):
             f"{option}={_shown(given)} contradicts the model, whose pixels are from {_shown(said)}"
         )
     return values
+
+
+def _numbers(given):
+    """Finite numbers of a sequence, or of texts; nothing where one of them is none."""
+    try:
+        values = [float(one) for one in given]
+    except (TypeError, ValueError):
+        return ()
+    return values if all(map(math.isfinite, values)) else ()
 
 
 def input_range_of_file(model, given=None, option="--input_range"):

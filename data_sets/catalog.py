@@ -64,7 +64,7 @@ def load_dataset(name, split, data_dir=None):
         ValueError: an unknown name or split, or files that are damaged.
         FileNotFoundError: the files are not there; the message says what is expected and its source.
     """
-    _check_name(name)
+    check_name(name)
     if split not in SPLITS:
         raise InputError(f"split={split!r} is not a part of a data set: choose train or test")
     return _LOADERS[name](split, folder_of(name, data_dir))
@@ -80,11 +80,12 @@ def load_validation(name, data_dir=None):
     Returns:
         An `ImageDataset`, or None where the set has no such part.
     """
-    _check_name(name)
+    check_name(name)
     return class_folders.load_validation(folder_of(name, data_dir)) if name == "folder" else None
 
 
-def _check_name(name):
+def check_name(name):
+    """Raises `ValueError` unless there is a data set of this name."""
     if name not in _LOADERS:
         raise InputError(f"data={name!r} is not a known data set: choose one of {', '.join(DATASETS)}")
 

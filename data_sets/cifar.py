@@ -15,6 +15,7 @@ import numpy as np
 from data_sets import array_pickle
 from data_sets.dataset import ImageDataset, as_labels
 from data_sets.locating import find_folder, missing
+from hsvit_runtime import text_lists
 from hsvit_runtime.errors import InputError, MissingFileError
 
 _PIXELS = 3 * 32 * 32
@@ -61,7 +62,7 @@ def _read_records(content, label_bytes):
 
 
 def _read_text_names(content):
-    return content.decode().split()
+    return text_lists.words_of(text_lists.lines_of(content, "the list of classes"))
 
 
 @dataclasses.dataclass(frozen=True)

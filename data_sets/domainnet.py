@@ -12,6 +12,7 @@ import numpy as np
 from data_sets.dataset import ImageDataset
 from data_sets.images import ImageFiles
 from data_sets.locating import missing
+from hsvit_runtime import text_lists
 from hsvit_runtime.errors import InputError
 
 DOMAINS = ("clipart", "infograph", "painting", "quickdraw", "real", "sketch")
@@ -61,7 +62,7 @@ def _class_names(data_dir):
 
 def _read_list(file):
     """[(path of an image, its label)] of a list."""
-    return [_parse(file, number, line) for number, line in enumerate(file.read_text().splitlines(), start=1)]
+    return [_parse(file, number, line) for number, line in enumerate(text_lists.read(file), 1) if line]
 
 
 def _parse(file, number, line):

@@ -5,6 +5,7 @@ import numpy as np
 from data_sets.dataset import ImageDataset
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
+from hsvit_runtime import text_lists
 from hsvit_runtime.errors import InputError
 
 
@@ -31,11 +32,11 @@ def load(split, data_dir=None):
             "meta/train.txt and meta/test.txt",
             "ETH Zurich, Computer Vision Lab, data set Food-101",
         )
-    class_names = tuple((root / "meta/classes.txt").read_text().split())
+    class_names = tuple(text_lists.words_of(text_lists.read(root / "meta/classes.txt")))
     label_of = {name: label for label, name in enumerate(class_names)}
     part = root / "meta" / f"{split}.txt"
     paths, labels = [], []
-    for image in part.read_text().split():
+    for image in text_lists.words_of(text_lists.read(part)):
         name = image.partition("/")[0]
         if name not in label_of:
             raise InputError(f"{part}: the class {name!r} of {image} is not in classes.txt")

@@ -14,6 +14,7 @@ from data_sets.dataset import ImageDataset
 from data_sets.folders import subfolders
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
+from hsvit_runtime import text_lists
 from hsvit_runtime.errors import InputError
 
 _KAGGLE_FOLDER = "ILSVRC/Data/CLS-LOC"
@@ -81,7 +82,10 @@ def _read_validation_ids(data_dir):
     if kit is None:
         raise _missing(data_dir)
     id_of_number = {number: one for number, one, _ in _read_meta(kit)}
-    numbers = [int(line) for line in (kit / _KIT_TRUTH).read_text().split()]
+    words = text_lists.words_of(text_lists.read(kit / _KIT_TRUTH))
+    if wrong := next((word for word in words if not word.isdecimal()), None):
+        raise InputError(f"{kit / _KIT_TRUTH}: expected numbers of classes; received {wrong!r}")
+    numbers = [int(word) for word in words]
     ids = {f"ILSVRC2012_val_{i:08d}": id_of_number.get(number) for i, number in enumerate(numbers, start=1)}
     return kit / _KIT_TRUTH, ids
 

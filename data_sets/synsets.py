@@ -2,10 +2,12 @@
 
 import collections
 
+from hsvit_runtime import text_lists
+
 
 def read_words(path, separator):
     """Reads lines of an id, `separator` and its words: {id: words}."""
-    lines = path.read_text().splitlines()
+    lines = text_lists.read(path)
     return dict(line.split(separator, 1) for line in lines if separator in line)
 
 

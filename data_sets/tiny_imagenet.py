@@ -9,6 +9,7 @@ from data_sets import class_folders, synsets
 from data_sets.dataset import ImageDataset
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
+from hsvit_runtime import text_lists
 from hsvit_runtime.errors import InputError
 
 
@@ -35,7 +36,7 @@ def load(split, data_dir=None):
             "train/ID/images/*.JPEG, val/images/*.JPEG and val/val_annotations.txt",
             "Stanford University's course CS231n",
         )
-    ids = sorted((root / "wnids.txt").read_text().split())
+    ids = sorted(text_lists.words_of(text_lists.read(root / "wnids.txt")))
     names = synsets.class_names(ids, synsets.read_words(root / "words.txt", "\t"))
     if split == "train":
         paths = [class_folders.list_images(root / "train" / one / "images") for one in ids]
@@ -49,8 +50,10 @@ def _validation(folder, ids):
     label_of = {one: label for label, one in enumerate(ids)}
     annotations = folder / "val_annotations.txt"
     paths, labels = [], []
-    for line in annotations.read_text().splitlines():
-        name, one = line.split("\t")[:2]
+    for number, line in enumerate(text_lists.read(annotations), 1):
+        name, one, *_ = *line.split("\t"), ""
+        if not one:
+            raise InputError(f"{annotations}, line {number}: expected a file and a class; received {line!r}")
         if one not in label_of:
             raise InputError(f"{annotations}: the class {one} of {name} is not in wnids.txt")
         paths.append(str(folder / "images" / name))

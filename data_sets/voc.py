@@ -16,7 +16,7 @@ from data_sets.dataset import ImageDataset
 from data_sets.folders import file_names
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
-from hsvit_runtime import box_labels
+from hsvit_runtime import box_labels, text_lists
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 
 # The official classes; a set with others has the names that occur, sorted.
@@ -72,7 +72,7 @@ def _names(folder, split, files):
         wanted = {"train": ("train",), "test": ("val",)}
     found = next((lists[name] for name in wanted[split] if name in lists), None)
     if found is not None:
-        return [line.split()[0] for line in found.read_text().splitlines() if line.strip()]
+        return [line.split()[0] for line in text_lists.read(found) if line.strip()]
     if lists.keys() & {"train", "val", "trainval", "test"}:
         raise MissingFileError(f"{folder}/ImageSets/Main has no {' or '.join(wanted[split])}.txt")
     if len(files) < 2:

@@ -10,7 +10,7 @@ import sys
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from hsvit_runtime import files, outputs
 from measuring.arm_cost import counting, emulation, table
 
@@ -20,7 +20,7 @@ FLAGS = flags.FLAGS
 def define_flags():
     meanings = "; ".join(f"{name}: {core['meaning']}" for name, core in emulation.CORES.items())
     flags.DEFINE_enum("core", "cortex-a76", list(emulation.CORES), meanings)
-    flags.DEFINE_list("others", [], "Models to compare with the first, separated by commas.")
+    bounded.names("others", [], "Models to compare with the first, separated by commas.")
     flags.DEFINE_string("output", None, "JSON file to write; export.report shows those in a run's folder.")
     flags.DEFINE_string(
         "cache",

@@ -11,7 +11,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from hsvit_runtime import SUFFIXES, files, outputs
 from hsvit_runtime.litert import trial
 from measuring import official_tools
@@ -21,15 +21,15 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     flags.DEFINE_string("original", None, "What to compare with: a model, or a tool's output.", required=True)
-    flags.DEFINE_list("mobile", None, "What to compare with it, separated by commas.", required=True)
+    bounded.names("mobile", None, "What to compare with it, separated by commas.", required=True)
     flags.DEFINE_string("output", None, "JSON file to write.", required=True)
-    flags.DEFINE_integer("blocks", 20, "Blocks of runs for each model.", lower_bound=1)
-    flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
-    flags.DEFINE_integer("warmup", 3, "Runs before each block that do not count.", lower_bound=0)
-    flags.DEFINE_float("cooldown", 0, "Pause before each block, seconds.", lower_bound=0)
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1, upper_bound=256)
+    bounded.blocks(20, "Blocks of runs for each model.")
+    bounded.runs(10)
+    bounded.warmup(3, "Runs before each block that do not count.")
+    bounded.cooldown(0, "Pause before each block, seconds.")
+    bounded.threads()
     model_data.define_flags()
-    flags.DEFINE_integer("images", 100, "Samples to compare outputs on; 0 for all.", lower_bound=0)
+    bounded.samples("images", 100, "Samples to compare outputs on; 0 for all.", least=0)
     flags.DEFINE_string("device", None, "Where an official tool's output comes from, for the report.")
 
 

@@ -9,7 +9,7 @@ mobile artifact have to be LiteRT's on this machine. The format of `bundle.json`
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from hsvit_runtime.litert import trial
 
 FLAGS = flags.FLAGS
@@ -18,10 +18,10 @@ _MOST_IMAGES = 1000  # a phone has all their outputs in memory
 
 def define_flags():
     flags.DEFINE_string("original", None, "The trained .keras file of the artifacts.", required=True)
-    flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.", required=True)
+    bounded.names("mobile", None, "Its .tflite artifacts, separated by commas.", required=True)
     flags.DEFINE_string("output", None, "Folder to write; an older bundle is replaced.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("images", 50, "How many images.", lower_bound=1, upper_bound=_MOST_IMAGES)
+    bounded.integer("images", 50, "How many images.", 1, _MOST_IMAGES)
     flags.DEFINE_string("name", None, "How the app calls the bundle; 'MODEL on DATA' by default.")
 
 

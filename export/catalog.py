@@ -9,17 +9,17 @@ be continued; --again examines them again.
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 
 FLAGS = flags.FLAGS
 
 
 def define_flags():
-    flags.DEFINE_list("models", ["*"], "Names of models, or patterns such as hsvit*.")
+    bounded.names("models", ["*"], "Names of models, or patterns such as hsvit*.")
     flags.DEFINE_bool("again", False, "Examine models that are in the table again.")
     flags.DEFINE_string("output", "docs/models.md", "The table; a .json of the same name holds the numbers.")
-    flags.DEFINE_integer("blocks", 5, "Blocks of timed runs for each artifact.", lower_bound=2)
-    flags.DEFINE_integer("runs", 3, "Timed runs in a block.", lower_bound=1)
+    bounded.blocks(5, least=2)
+    bounded.runs(3)
 
 
 def main(_):

@@ -13,7 +13,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from export.converting import options
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
@@ -24,7 +24,7 @@ _SAMPLES = 256  # whose outputs an artifact is compared on before it is written
 
 
 def define_flags():
-    flags.DEFINE_list("models", [], "The .keras files to compare.")
+    bounded.names("models", [], "The .keras files to compare.")
     flags.DEFINE_string("runs", None, "Or a folder of runs of training.train: the best model of each.")
     flags.DEFINE_string("workdir", None, "Folder to write; one that is there is gone on with.", required=True)
     flags.DEFINE_multi_enum(
@@ -33,10 +33,10 @@ def define_flags():
     model_data.define_flags()
     options.define_calibration_flags()
     options.define_loss_flag()
-    flags.DEFINE_integer("samples", 0, "Samples of the test part to judge on; 0 for all.", lower_bound=0)
-    flags.DEFINE_integer("blocks", 20, "Blocks of timed runs for each artifact.", lower_bound=2)
-    flags.DEFINE_integer("block_runs", 10, "Timed runs in a block.", lower_bound=1)
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1)
+    bounded.samples("samples", 0, "Samples of the test part to judge on; 0 for all.", least=0)
+    bounded.blocks(20, least=2)
+    bounded.runs(10, name="block_runs")
+    bounded.threads()
     flags.DEFINE_enum("core", "cortex-a76", list(emulation.CORES), "Core whose instructions are counted.")
     flags.DEFINE_bool("bundle", True, "Write the bundle for the app, too.")
 

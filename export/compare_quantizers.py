@@ -8,15 +8,15 @@ comparison that was interrupted goes on. `pip install "hsvit-keras[quantizers]"`
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 
 FLAGS = flags.FLAGS
 
 
 def define_flags():
     flags.DEFINE_string("workdir", None, "Folder of the models and of the comparison.", required=True)
-    flags.DEFINE_list("models", [], "Models to compare; all by default.")
-    flags.DEFINE_integer("epochs", 15, "Epochs that a model is trained.", lower_bound=1)
+    bounded.names("models", [], "Models to compare; all by default.")
+    bounded.epochs(15, "Epochs that a model is trained.")
 
 
 def main(_):

@@ -9,7 +9,7 @@ stored once. `export.serving.elastic_model` picks one for each image by a latenc
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.converting import options
 
 FLAGS = flags.FLAGS
@@ -18,7 +18,9 @@ FLAGS = flags.FLAGS
 def define_flags():
     options.define_flags()
     options.define_preset_flags()
-    flags.DEFINE_list("groups", None, "Numbers of groups to compute with, from few to all.", required=True)
+    bounded.integers(
+        "groups", None, "Numbers of groups to compute with, from few to all.", 1, bounded.MANY, required=True
+    )
 
 
 def main(_):
@@ -26,10 +28,9 @@ def main(_):
     from hsvit_keras.artifacts.writing import in_float32
     from hsvit_keras.model_files import load_model
 
-    groups = commands.integers("groups", FLAGS.groups)
     request = options.parts_request(in_float32(load_model(FLAGS.model)))
-    report = elastic_file.write(request, groups, FLAGS.output)
-    print(f"wrote {FLAGS.output}: {report['preset']}, {len(groups)} signatures")
+    report = elastic_file.write(request, FLAGS.groups, FLAGS.output)
+    print(f"wrote {FLAGS.output}: {report['preset']}, {len(FLAGS.groups)} signatures")
     print(elastic_file.table(report))
 
 

@@ -5,12 +5,11 @@ python -m export.onnx --model=M.keras --output=M.onnx
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.converting import options, summary
-from hsvit_runtime.presets import ONNX_PRESETS, ONNX_TENSOR_TYPES
+from hsvit_runtime.presets import ONNX_OPSETS, ONNX_PRESETS, ONNX_TENSOR_TYPES
 
 FLAGS = flags.FLAGS
-_OPSET = 17
 
 
 def define_flags():
@@ -19,8 +18,8 @@ def define_flags():
     options.define_calibration_flags()
     meanings = "; ".join(f"{name}: {preset.meaning}" for name, preset in ONNX_PRESETS.items())
     flags.DEFINE_enum("preset", "float32", list(ONNX_PRESETS), meanings)
-    flags.DEFINE_integer("batch", 0, "Samples at a time; 0 for any number.", lower_bound=0)
-    flags.DEFINE_integer("opset", _OPSET, "Version of the ONNX operators.", lower_bound=_OPSET)
+    bounded.batch(0)
+    bounded.integer("opset", ONNX_OPSETS[0], "Version of the ONNX operators.", *ONNX_OPSETS)
     flags.DEFINE_enum("input_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the input.")
     flags.DEFINE_enum("output_type", "float32", ONNX_TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", False, "Put a softmax behind the logits of a classifier.")

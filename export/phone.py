@@ -19,7 +19,7 @@ import tempfile
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from export.phones import adb, app
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
@@ -33,23 +33,21 @@ def define_flags():
     flags.DEFINE_string("output", None, "JSON file for the phone's report; the page is written beside it.")
     flags.DEFINE_string("bundle", None, "Folder with models and their bundle.json, to send to the phone.")
     flags.DEFINE_string("original", None, "Instead of a bundle: the trained .keras model.")
-    flags.DEFINE_list("mobile", None, "Its .tflite artifacts, separated by commas.")
+    bounded.names("mobile", None, "Its .tflite artifacts, separated by commas.")
     model_data.define_flags()
     flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1, upper_bound=256)
-    flags.DEFINE_integer(
-        "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
-    )
-    flags.DEFINE_integer("runs", None, "Timed runs in a block, as --blocks.", lower_bound=1)
-    flags.DEFINE_integer("warmup", None, "Warm-up runs before each block, as --blocks.", lower_bound=0)
-    flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
+    bounded.threads()
+    bounded.blocks(None, "Blocks of runs for each model; the app's own number if not given.")
+    bounded.runs(None, "Timed runs in a block, as --blocks.")
+    bounded.warmup(None, "Warm-up runs before each block, as --blocks.")
+    bounded.cooldown(None, "Pause before each block, seconds, as --blocks.")
     flags.DEFINE_enum(
         "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
     )
     flags.DEFINE_string("apk", None, "The app's file, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
-    flags.DEFINE_float("timeout", 300, "Seconds that the app may log nothing.", lower_bound=0)
+    bounded.number("timeout", 300, "Seconds that the app may log nothing.", 1, 86_400)
     flags.DEFINE_string("run_id", None, "For pull: which run's report; the newest if not given.")
     flags.mark_flag_as_required("output")
 

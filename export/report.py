@@ -10,7 +10,7 @@ converters' reports, benchmark reports, also those of a phone (`--benchmark=pc.j
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.page import building, run_folder
 from hsvit_runtime import outputs
 
@@ -20,7 +20,7 @@ FLAGS = flags.FLAGS
 def define_flags():
     flags.DEFINE_string("workdir", None, "Folder of the run.")
     flags.DEFINE_string("output", None, "HTML file to write.")
-    flags.DEFINE_list("benchmark", None, "Benchmark reports; those in --workdir if not given.")
+    bounded.names("benchmark", None, "Benchmark reports; those in --workdir if not given.")
     flags.DEFINE_string("exports", None, "Folder of the artifacts and their reports; --workdir if not given.")
     flags.mark_flags_as_required(["workdir", "output"])
 

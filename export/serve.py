@@ -13,7 +13,7 @@ import sys
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.serving import bench, manifest
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import MissingPackageError
@@ -24,19 +24,21 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     flags.DEFINE_string("manifest", None, "manifest.json of python -m export.shards.", required=True)
-    flags.DEFINE_integer("num_nodes", 4, "Processes that hold the shards.", lower_bound=1)
-    flags.DEFINE_float("deadline_ms", 50.0, "How long a request waits for nodes.", lower_bound=1.0)
+    bounded.integer("num_nodes", 4, "Processes that hold the shards.", 1, 1024)
+    bounded.number("deadline_ms", 50.0, "How long a request waits for nodes.", 1, 600_000)
     flags.DEFINE_string("host", "127.0.0.1", "Address to listen on; 0.0.0.0 for all of this machine.")
-    flags.DEFINE_integer("port", 8000, "Port to listen on.", lower_bound=1, upper_bound=65535)
+    bounded.port("Port to listen on.")
     flags.DEFINE_string("address", None, "A running cluster of Ray, such as auto or 10.0.0.1:6379.")
     flags.DEFINE_bool("bench", False, "Measure, then stop.")
-    flags.DEFINE_float("seconds", 5.0, "With --bench: how long each measurement takes.", lower_bound=0.1)
+    bounded.seconds("With --bench: how long each measurement takes.")
     flags.DEFINE_string("output", "serve.json", "With --bench: JSON file to write.")
 
 
 def main(_):
     if FLAGS.bench:
         outputs.check(FLAGS.output, outputs.json_with("num_nodes", "rows"), reads=[FLAGS.manifest])
+    else:
+        commands.refuse_useless("without --bench", "seconds", "output")
     engine = _engine()
     shards = manifest.read(FLAGS.manifest)
     print(f"starting {FLAGS.num_nodes} node(s) for {shards.model}, {len(shards.shards)} shard(s)", flush=True)

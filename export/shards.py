@@ -12,7 +12,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.converting import options, summary
 from hsvit_runtime import files
 
@@ -22,7 +22,9 @@ FLAGS = flags.FLAGS
 def define_flags():
     options.define_flags()
     options.define_preset_flags()
-    flags.DEFINE_list("num_shards", None, "How many parts; several numbers for a table.", required=True)
+    bounded.integers(
+        "num_shards", None, "How many parts; several numbers for a table.", 1, bounded.MANY, required=True
+    )
 
 
 def main(_):
@@ -30,7 +32,7 @@ def main(_):
     from hsvit_keras.artifacts.writing import in_float32
     from hsvit_keras.model_files import load_model
 
-    counts = commands.integers("num_shards", FLAGS.num_shards)
+    counts = FLAGS.num_shards
     folder, request = pathlib.Path(FLAGS.output), options.parts_request(in_float32(load_model(FLAGS.model)))
     if len(counts) == 1:
         manifest = shard_files.write(request, counts[0], folder)

@@ -14,28 +14,28 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.simulation import input_files
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError, MissingPackageError
 
 FLAGS = flags.FLAGS
+_OF_SWEEP = ("shards", "subsets", "networks", "loss", "deadline_ms", "per_second", "slowness")
 
 
 def define_flags():
     flags.DEFINE_string("shards", None, "shards.json of python -m export.shards; as many nodes as shards.")
     flags.DEFINE_string("subsets", None, "JSON file of python -m export.subsets; the same number of groups.")
-    flags.DEFINE_list("served", [], "JSON files of python -m export.serve --bench, to compare with.")
+    bounded.names("served", [], "JSON files of python -m export.serve --bench, to compare with.")
     flags.DEFINE_string("networks", None, "JSON file of networks; Ethernet, Wi-Fi and 5G by default.")
-    flags.DEFINE_list("loss", ["0", "0.01", "0.05", "0.2"], "Shares of messages that are lost.")
-    flags.DEFINE_list("deadline_ms", ["5", "20", "50"], "How long a request waits for nodes.")
-    flags.DEFINE_float("per_second", 4.0, "Images a second, at random times.", lower_bound=1e-3)
-    flags.DEFINE_float(
-        "slowness", 1.0, "How many times slower a node is than the machine that timed the shards.",
-        lower_bound=1e-3,
-    )  # fmt: skip
-    flags.DEFINE_integer("images", 1000, "Images in each simulation.", lower_bound=1)
-    flags.DEFINE_integer("seed", 0, "Seed of the random numbers.", lower_bound=0)
+    bounded.numbers("loss", [0, 0.01, 0.05, 0.2], "Shares of messages that are lost.", 0, 0.999)
+    bounded.numbers("deadline_ms", [5, 20, 50], "How long a request waits for nodes.", 1e-3, 1e6)
+    bounded.number("per_second", 4.0, "Images a second, at random times.", 1e-3, 1e6)
+    bounded.number(
+        "slowness", 1.0, "How many times slower a node is than the machine that timed the shards.", 1e-3, 1e6
+    )
+    bounded.integer("images", 1000, "Images in each simulation.", 1, bounded.MANY)
+    bounded.seed("Seed of the random numbers.")
     flags.DEFINE_string("output", "simulation.json", "JSON file to write; figures get its name.")
 
 
@@ -47,6 +47,7 @@ def main(_):
     reads = [path for path in (*FLAGS.served, FLAGS.shards, FLAGS.subsets, FLAGS.networks) if path]
     outputs.check(output, outputs.json_with("images", "seed", "rows"), reads=reads)
     if FLAGS.served:
+        commands.refuse_useless("with --served, whose files say it", *_OF_SWEEP)
         report = _compare_with_measured()
     elif FLAGS.shards and FLAGS.subsets:
         report = _sweep(output)
@@ -72,9 +73,8 @@ def _sweep(output):
     for name in ("latency", "accuracy"):
         outputs.check(_figure(output, name), outputs.PICTURE)
     shards, accuracies, models = input_files.read_shards_and_subsets(FLAGS.shards, FLAGS.subsets)
-    losses = [_share(text) for text in FLAGS.loss]
     settings = {
-        "deadlines": [_positive("deadline_ms", text) for text in FLAGS.deadline_ms],
+        "deadlines": FLAGS.deadline_ms,
         "per_second": FLAGS.per_second,
         "slowness": FLAGS.slowness,
     }
@@ -82,7 +82,7 @@ def _sweep(output):
         shards,
         accuracies,
         network.read(FLAGS.networks),
-        losses,
+        FLAGS.loss,
         **settings,
         images=FLAGS.images,
         seed=FLAGS.seed,
@@ -96,20 +96,6 @@ def _sweep(output):
 
 def _figure(output, name):
     return output.with_name(f"{output.stem}_{name}.png")
-
-
-def _share(text):
-    value = commands.numbers("loss", [text])
-    if not 0 <= value < 1:
-        raise InputError(f"--loss takes shares from 0 to below 1; received {text}")
-    return value
-
-
-def _positive(name, text):
-    value = commands.numbers(name, [text])
-    if not value > 0:
-        raise InputError(f"--{name} takes numbers above 0; received {text}")
-    return value
 
 
 if __name__ == "__main__":

@@ -10,16 +10,16 @@ of a model are timed in turn, in one run, against the original's float32. Beside
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 
 FLAGS = flags.FLAGS
 
 
 def define_flags():
     flags.DEFINE_string("study", None, "The study.json of training.compression_study.", required=True)
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
-    flags.DEFINE_integer("blocks", 20, "Blocks of runs for each artifact.", lower_bound=2)
-    flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
+    bounded.data_dir()
+    bounded.blocks(20, least=2)
+    bounded.runs(10)
 
 
 def main(_):

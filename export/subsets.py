@@ -8,7 +8,7 @@ random subsets of groups are drawn for all of them.
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from data_sets import load_dataset
 from export.serving import manifest, subsets
 from hsvit_runtime import files, outputs
@@ -17,13 +17,13 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    flags.DEFINE_list("manifests", None, "manifest.json files of python -m export.shards.", required=True)
+    bounded.names("manifests", None, "manifest.json files of python -m export.shards.", required=True)
     flags.DEFINE_string("output", "subsets.json", "JSON file to write.")
     flags.DEFINE_string("data", None, "Data set whose test part is used; by default the first model's own.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
-    flags.DEFINE_integer("samples", 1000, "Images of it, at most.", lower_bound=1)
-    flags.DEFINE_integer("draws", 10, "Subsets for each number of groups, at most.", lower_bound=1)
-    flags.DEFINE_integer("seed", 0, "Seed of the random choice of subsets.", lower_bound=0)
+    bounded.data_dir()
+    bounded.samples("samples", 1000, "Images of it, at most.")
+    bounded.integer("draws", 10, "Subsets for each number of groups, at most.", 1, 100_000)
+    bounded.seed("Seed of the random choice of subsets.")
 
 
 def main(_):

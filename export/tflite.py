@@ -5,7 +5,7 @@ python -m export.tflite --model=M.keras --preset=dynamic --output=M.tflite
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from export.converting import options, summary
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import TENSOR_TYPES
@@ -17,13 +17,17 @@ def define_flags():
     options.define_flags()
     options.define_comparison_flags()
     options.define_preset_flags()
-    flags.DEFINE_integer("batch", 1, "Samples at a time; 0 for any number.", lower_bound=0)
+    bounded.batch(1)
     flags.DEFINE_enum("input_type", "float32", TENSOR_TYPES, "For int8: the type of the input.")
     flags.DEFINE_enum("output_type", "float32", TENSOR_TYPES, "For int8: the type of the outputs.")
     flags.DEFINE_bool("probabilities", None, "Put a softmax behind the logits; the default for classifiers.")
     flags.DEFINE_bool("logits", False, "Keep the logits of a classifier.")
-    flags.DEFINE_integer(
-        "detections", None, "Best detections of a detector, given in place of all its boxes and logits.", 1
+    bounded.integer(
+        "detections",
+        None,
+        "Best detections of a detector, given in place of all its boxes and logits.",
+        1,
+        10_000,
     )
     flags.DEFINE_string("author", None, "Author, for the file's metadata.")
     flags.DEFINE_string("licence", None, "Licence, for the file's metadata.")

@@ -14,7 +14,7 @@ import contextlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
@@ -27,7 +27,7 @@ def define_flags():
     )
     flags.DEFINE_bool("serve", False, "Serve the site until Ctrl-C.")
     flags.DEFINE_string("host", "127.0.0.1", "Address to serve on; 0.0.0.0 for others in the network.")
-    flags.DEFINE_integer("port", 8000, "Port to serve on; 0 for any that is free.", 0, 65535)
+    bounded.port("Port to serve on; 0 for any that is free.", least=0)
     flags.DEFINE_bool("https", False, "Serve by https, with a certificate that is signed by itself.")
     flags.DEFINE_string("collect", None, "Folder for reports that the page sends.")
 
@@ -37,6 +37,8 @@ def main(_):
         raise InputError("--bundle names what to write a site of; --serve serves a site that is there")
     if FLAGS.collect and not FLAGS.serve:
         raise InputError("--collect takes reports while the site is served: --serve is missing")
+    if not FLAGS.serve:
+        commands.refuse_useless("without --serve", "host", "port", "https")
     if FLAGS.bundle:
         from export.web_site import writing
 

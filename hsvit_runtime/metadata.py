@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 
+from hsvit_runtime import text_lists
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import metadata_schema, packing, signatures, tflite_file
@@ -237,7 +238,7 @@ def _class_names(output, file):
         if entry.get("type") == metadata_schema.TENSOR_AXIS_LABELS:
             try:
                 with zipfile.ZipFile(file) as archive:
-                    return tuple(archive.read(entry["name"]).decode().splitlines())
+                    return tuple(text_lists.lines_of(archive.read(entry["name"]), entry["name"]))
             except _DAMAGED_ARCHIVE:
                 return None
     return None

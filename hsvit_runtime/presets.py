@@ -69,6 +69,8 @@ PRESETS = {
         {"cosine": 0.999, "alike": _ALIKE},
     ),
 }
+# Versions of the operators: what kernels of 8 bits need at least, and the newest that tf2onnx writes.
+ONNX_OPSETS = (17, 18)
 # ONNX Runtime sums in another order than Keras, so float32 differs more. It has no "dynamic" preset, since it
 # has no kernels for convolutions that quantize activations at run time.
 ONNX_PRESETS = {

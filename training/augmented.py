@@ -10,9 +10,8 @@ import json
 import pathlib
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands
+from command_line import bounded, commands, config_files
 from command_line.tables import table
 from hsvit_runtime import outputs
 from hsvit_runtime.files import write_json
@@ -21,8 +20,8 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.", lock_config=False)
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    config_files.define_flag("File with the hyper-parameters.")
+    bounded.data_dir()
     flags.DEFINE_string("output", None, "The .png file to draw to.", required=True)
 
 

@@ -9,28 +9,26 @@ the test part, on which the table is measured. `DIR/study.json` has a row for ea
 """
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands
-from hsvit_runtime.errors import InputError
+from command_line import bounded, commands, config_files
 from training.spreading import workers
 
 FLAGS = flags.FLAGS
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with models and chains.")
+    config_files.define_flag("File with models and chains.")
     flags.DEFINE_string("workdir", None, "Folder of the study.", required=True)
-    flags.DEFINE_list("models", [], "Models of the config to study; all by default.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    bounded.names("models", [], "Models of the config to study; all by default.")
+    bounded.data_dir()
     workers.define_flags()
 
 
 def main(_):
     from training.compressing.study import study
 
-    if FLAGS.config is None:
-        raise InputError("--config is needed: a file such as training/configs/compress_study_digits.py")
+    if not FLAGS.ray:
+        commands.refuse_useless("without --ray", "workers")
     study(FLAGS.config, FLAGS.workdir, FLAGS.models, FLAGS.data_dir, FLAGS.workers, FLAGS.ray)
 
 

@@ -11,7 +11,7 @@ import pathlib
 import numpy as np
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from command_line.tables import table
 from data_sets.catalog import DATASETS, SPLITS, folder_of, load_dataset, load_validation
 from data_sets.class_folders import left_out
@@ -25,7 +25,7 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     flags.DEFINE_string("data", None, f"The data set: {', '.join(DATASETS)}.", required=True)
-    flags.DEFINE_string("data_dir", None, "The folder with the data set's official files.")
+    bounded.data_dir()
     flags.DEFINE_string("output", None, "A .png file to draw a contact sheet to.")
     flags.DEFINE_bool("verify", False, "Decode every image and name those that cannot be read.")
 

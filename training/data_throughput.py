@@ -15,11 +15,9 @@ import statistics
 import tempfile
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, config_files, tables
 from hsvit_runtime import outputs
-from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from measuring import device
 from training.fitting.open_values import complete
@@ -32,12 +30,12 @@ _SPEEDS = ("images_per_second", "images_per_cpu_second")
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.", lock_config=False)
+    config_files.define_flag("File with the hyper-parameters.")
     flags.DEFINE_string("output", None, "JSON file to write.", required=True)
-    flags.DEFINE_list("workers", ["0", "1", "2"], "Numbers of workers.")
-    flags.DEFINE_integer("images", 512, "Images in an epoch.", lower_bound=10)
-    flags.DEFINE_list("size", ["500", "375"], "Width and height of the JPEGs.")
-    flags.DEFINE_integer("repetitions", 5, "How often each is measured.", lower_bound=1)
+    bounded.integers("workers", [0, 1, 2], "Numbers of workers.", 0, 256)
+    bounded.integer("images", 512, "Images in an epoch.", 10, 1_000_000)
+    bounded.integers("size", [500, 375], "Width and height of the JPEGs.", 1, 16_384, count=2)
+    bounded.repetitions("How often each is measured.")
 
 
 def main(_):
@@ -48,9 +46,9 @@ def main(_):
     report = measure(
         {**values, "data": "folder", "validation": "test", "train_images": None},
         pipelines=_pipelines(values["augmentation"]),
-        workers=_whole_numbers("workers", FLAGS.workers, least=0),
+        workers=FLAGS.workers,
         images=FLAGS.images,
-        size=_size(FLAGS.size),
+        size=FLAGS.size,
         repetitions=FLAGS.repetitions,
     )
     write_json(pathlib.Path(FLAGS.output), report)
@@ -141,18 +139,6 @@ def _result(process):
         **medians,
         "measurements": process.measurements,
     }
-
-
-def _size(texts):
-    if len(texts) != 2:
-        raise InputError(f"--size takes width,height; received {','.join(texts)}")
-    return _whole_numbers("size", texts, least=1)
-
-
-def _whole_numbers(flag, texts, least):
-    if not texts or not all(text.isdecimal() and int(text) >= least for text in texts):
-        raise InputError(f"--{flag} takes whole numbers of at least {least}; received {','.join(texts)}")
-    return [int(text) for text in texts]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ once, and outputs are compared with those of the float model on test images.
 import numpy as np
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from hsvit_runtime import outputs
 
 FLAGS = flags.FLAGS
@@ -20,11 +20,9 @@ def define_flags():
     flags.DEFINE_string("output", None, "The .json file to write.", required=True)
     flags.DEFINE_string("scheme", "int8", "Scheme of the quantization.")
     model_data.define_flags()
-    flags.DEFINE_integer(
-        "calibration_samples", 512, "Training images to take the ranges from.", lower_bound=1
-    )
-    flags.DEFINE_integer("samples", 1000, "Test images to compare the outputs of.", lower_bound=1)
-    flags.DEFINE_integer("worst", 10, "Layers to print; the file has all.", lower_bound=1)
+    bounded.samples("calibration_samples", 512, "Training images to take the ranges from.")
+    bounded.samples("samples", 1000, "Test images to compare the outputs of.")
+    bounded.integer("worst", 10, "Layers to print; the file has all.", 1, bounded.MANY)
 
 
 def main(_):

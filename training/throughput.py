@@ -13,9 +13,8 @@ import statistics
 
 from absl import flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, tables
 from hsvit_runtime import outputs
-from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
 from training.speed.turns import Worker
 
@@ -24,17 +23,17 @@ BACKENDS = ("tensorflow", "jax")
 
 
 def define_flags():
-    flags.DEFINE_list("models", ["hsvit_c2a2", "hsvit_c4a8"], "Names of registered models.")
+    bounded.names("models", ["hsvit_c2a2", "hsvit_c4a8"], "Names of registered models.")
     flags.DEFINE_string("output", None, "JSON file to write.", required=True)
     flags.DEFINE_multi_enum("backend", [], BACKENDS, "Backend to measure; all that are installed by default.")
-    flags.DEFINE_list("jit", ["on", "off"], "Whether XLA compiles the step: on, off or both.")
-    flags.DEFINE_list("image_shape", ["32", "32", "3"], "Height, width and channels.")
-    flags.DEFINE_integer("batch_size", 64, "Images in a step.", lower_bound=1)
+    bounded.names("jit", ["on", "off"], "Whether XLA compiles the step: on, off or both.", ["on", "off"])
+    bounded.image_shape("image_shape", [32, 32, 3], "Height, width and channels.")
+    bounded.integer("batch_size", 64, "Images in a step.", 1, bounded.MANY)
     flags.DEFINE_enum(
         "dtype", "float32", ("float32", "mixed_bfloat16", "mixed_float16"), "Dtype policy of the models."
     )
-    flags.DEFINE_integer("repetitions", 5, "How often each combination is measured.", lower_bound=1)
-    flags.DEFINE_float("seconds", 5.0, "About how long one measurement takes.", lower_bound=0.0)
+    bounded.repetitions("How often each combination is measured.")
+    bounded.seconds("About how long one measurement takes.")
 
 
 def main(_):
@@ -42,8 +41,8 @@ def main(_):
     report = measure(
         FLAGS.models,
         backends=FLAGS.backend or [name for name in BACKENDS if importlib.util.find_spec(name)],
-        jits=[_jit(word) for word in FLAGS.jit],
-        image_shape=_image_shape(FLAGS.image_shape),
+        jits=[word == "on" for word in FLAGS.jit],
+        image_shape=FLAGS.image_shape,
         batch_size=FLAGS.batch_size,
         dtype=FLAGS.dtype,
         repetitions=FLAGS.repetitions,
@@ -128,20 +127,6 @@ def _result(worker):
 
 def _on_or_off(jit):
     return "on" if jit else "off"
-
-
-def _jit(word):
-    if word not in ("on", "off"):
-        raise InputError(f"--jit takes on, off or both, separated by a comma; received {word!r}")
-    return word == "on"
-
-
-def _image_shape(numbers):
-    if len(numbers) != 3 or not all(number.isdecimal() and int(number) for number in numbers):
-        raise InputError(
-            f"--image_shape takes height,width,channels, all positive integers; received {','.join(numbers)}"
-        )
-    return [int(number) for number in numbers]
 
 
 if __name__ == "__main__":

@@ -31,9 +31,8 @@ import sys
 import traceback
 
 from absl import flags, logging
-from ml_collections import config_flags
 
-from command_line import commands, guarding
+from command_line import bounded, commands, config_files, guarding
 from hsvit_runtime.errors import InputError
 from training.fitting.hosts import hosts_of, is_loss_of_a_host
 
@@ -44,26 +43,20 @@ _OF_IMAGES = pathlib.Path(__file__).parent / "configs/folder.py"
 def define_flags():
     # ml_collections reads changes of a config from the command line at once, so it has to know the file.
     has_images = any(argument.lstrip("-").partition("=")[0] == "images" for argument in sys.argv)
-    config_flags.DEFINE_config_file(
-        "config",
-        str(_OF_IMAGES) if has_images else None,
-        "File with the hyper-parameters.",
-        lock_config=False,
-        accept_new_attributes=True,  # any argument of the model; `recipe.plain` refuses other new keys
-    )
+    config_files.define_flag("File with the hyper-parameters.", _OF_IMAGES if has_images else None)
     flags.DEFINE_string("images", None, "Folder of class folders, trained on by the config folder.py.")
     flags.DEFINE_string("workdir", None, "Folder of the run.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    bounded.data_dir()
     flags.DEFINE_enum(
         "distribution",
         None,
         ("data", "groups"),
         "What several devices share, on JAX: the images of each batch, or the attention groups.",
     )
-    flags.DEFINE_integer("num_devices", None, "Devices for --distribution, of each machine.", lower_bound=1)
+    bounded.integer("num_devices", None, "Devices for --distribution, of each machine.", 1, 4096)
     flags.DEFINE_string("job_addresses", None, "HOST:PORT where the first of several machines listens.")
-    flags.DEFINE_integer("num_processes", None, "Machines that train together.", lower_bound=1)
-    flags.DEFINE_integer("process_id", None, "Which of them this one is, from 0 on.", lower_bound=0)
+    bounded.integer("num_processes", None, "Machines that train together.", 1, 4096)
+    bounded.integer("process_id", None, "Which of them this one is, from 0 on.", 0, 4095)
 
 
 def main(_):
@@ -73,10 +66,10 @@ def main(_):
         raise InputError("--workdir is needed: the folder of the run")
     if (FLAGS.distribution is None) != (FLAGS.num_devices is None):
         raise InputError("--distribution and --num_devices need each other")
-    if FLAGS.images and (FLAGS.data_dir or FLAGS.config.data != "folder"):
+    if FLAGS.images and (FLAGS.data_dir or FLAGS.config.get("data") != "folder"):
         raise InputError(
             "--images is a folder of class folders, for a config whose data is 'folder', without --data_dir; "
-            f"received --config.data={FLAGS.config.data}, --data_dir={FLAGS.data_dir}"
+            f"received --config.data={FLAGS.config.get('data')}, --data_dir={FLAGS.data_dir}"
         )
     hosts, data_dir = _hosts(), FLAGS.images or FLAGS.data_dir
     arguments = FLAGS.config, FLAGS.workdir, data_dir, FLAGS.distribution, FLAGS.num_devices, hosts
@@ -117,22 +110,6 @@ def _hosts():
     return hosts_of(FLAGS.job_addresses, FLAGS.num_processes, FLAGS.process_id)
 
 
-def _config_error(error):
-    """In one line, why the config file, or a change of one of its values, cannot be used."""
-    title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
-    while error.args and isinstance(error.args[-1], Exception):  # the library wraps what happened
-        error = error.args[-1]
-    reason = str(error.args[0]) if isinstance(error, AttributeError | KeyError) else str(error)
-    if isinstance(error, OSError):  # the last of the lines about what was tried
-        reason = reason.strip().splitlines()[-1]
-    return f"error: --config: {title}: {' '.join(reason.split())}"
-
-
 if __name__ == "__main__":
     define_flags()
-    try:
-        commands.run(main, first=_guard)
-    except Exception as error:  # the config file is read with the flags, and may raise anything
-        if FLAGS.is_parsed():
-            raise
-        sys.exit(_config_error(error))
+    commands.run(main, first=_guard)

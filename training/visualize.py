@@ -12,7 +12,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands, model_data
+from command_line import bounded, commands, model_data
 from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 
@@ -23,11 +23,11 @@ def define_flags():
     flags.DEFINE_string("model", None, "An HSViT as a .keras file.", required=True)
     flags.DEFINE_string("output", None, "A .png file to write.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("count", 5, "How many images.", lower_bound=1)
-    flags.DEFINE_integer("groups", 12, "How many attention groups at most.", lower_bound=1)
-    flags.DEFINE_integer("block", -1, "Which attention block; the last by default.")
+    bounded.integer("count", 5, "How many images, a row of the figure each.", 1, 50)
+    bounded.integer("groups", 12, "How many attention groups at most.", 1, 64)
+    bounded.integer("block", -1, "Which attention block; the last by default.", -1000, 1000)
     flags.DEFINE_bool("moved", False, "Also draw the last image shifted and rotated.")
-    flags.DEFINE_integer("seed", 0, "Decides which images.", lower_bound=0)
+    bounded.seed("Decides which images.")
 
 
 def main(_):

@@ -6,13 +6,14 @@ import zipfile
 import numpy as np
 from absl import flags
 
-from command_line import model_data
+from command_line import bounded, commands, model_data
 from data_sets import load_dataset, sample_images
 from data_sets.crops import crop_of
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
 FLAGS = flags.FLAGS
+_CALIBRATION = ["calibration_data", "calibration_samples", "calibration_ranges", "equalize", "correct_biases"]
 
 
 def define_flags():
@@ -20,7 +21,7 @@ def define_flags():
     flags.DEFINE_string("model", None, "The .keras file to convert.", required=True)
     flags.DEFINE_string("output", None, "The file to write; a report goes beside it as .json.", required=True)
     model_data.define_flags()
-    flags.DEFINE_integer("samples", 64, "Samples of it to compare the outputs on.", lower_bound=1)
+    bounded.samples("samples", 64, "Samples of it to compare the outputs on.")
 
 
 def define_comparison_flags():
@@ -54,7 +55,7 @@ def define_calibration_flags():
     flags.DEFINE_string(
         "calibration_data", None, "For int8: data set whose training part sets the model's ranges anew."
     )
-    flags.DEFINE_integer("calibration_samples", 512, "How many of its samples.", lower_bound=1)
+    bounded.samples("calibration_samples", 512, "How many of its samples.")
     flags.DEFINE_enum(
         "calibration_ranges",
         "extremes",
@@ -66,11 +67,18 @@ def define_calibration_flags():
     flags.DEFINE_bool("correct_biases", True, "Correct the biases of a float model after calibration.")
 
 
+def check_calibration():
+    """Raises `InputError` if a flag of calibration was given for a preset that needs no ranges."""
+    if not preset_named(FLAGS.preset).needs_ranges:
+        commands.refuse_useless(f"for --preset={FLAGS.preset}, which needs no ranges", *_CALIBRATION)
+
+
 def parts_request(model):
     """The `export.sharding.requests.Request` of the command line, for a model that is cut into parts."""
     from export.sharding.requests import Request
     from hsvit_keras.layers.model_description import description_of
 
+    check_calibration()
     return Request(
         model,
         samples_for(model, FLAGS.samples),
@@ -91,6 +99,7 @@ def comparison_for(model, batch_size):
     Returns:
         dict of `samples`, `calibration` and `allow_loss`.
     """
+    check_calibration()
     calibration = calibration_for(model)
     if FLAGS.inputs is None:
         samples = samples_for(model, max(FLAGS.samples, batch_size))
@@ -113,13 +122,7 @@ def settings_of(preset):
     """What the flags say of the artifact of a preset, to tell whether one was made by the same: dict."""
     names = ["data", "input_range", "allow_loss"]
     if preset_named(preset).needs_ranges:
-        names += [
-            "calibration_data",
-            "calibration_samples",
-            "calibration_ranges",
-            "equalize",
-            "correct_biases",
-        ]
+        names += _CALIBRATION
     return {name: FLAGS[name].value for name in names}
 
 

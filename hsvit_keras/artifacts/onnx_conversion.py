@@ -14,9 +14,9 @@ from hsvit_keras.artifacts.keras_model import output_names
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
 from hsvit_runtime.onnx_model import DESCRIPTION, GRIDS
+from hsvit_runtime.presets import ONNX_OPSETS
 
-OPSET = 17
-_OPSETS = (17, 18)  # what kernels of 8 bits need at least, and the newest that tf2onnx writes
+OPSET = ONNX_OPSETS[0]
 # How each preset stores the weights of a float32 graph.
 PRESETS = {
     "float32": lambda graph: None,
@@ -75,8 +75,8 @@ def convert(
 def _check(lowered, preset, opset):
     if preset not in PRESETS:
         raise InputError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
-    if opset not in range(_OPSETS[0], _OPSETS[1] + 1):
-        raise InputError(f"opset has to be {_OPSETS[0]} to {_OPSETS[1]}; received opset={opset!r}")
+    if opset not in range(ONNX_OPSETS[0], ONNX_OPSETS[1] + 1):
+        raise InputError(f"opset has to be {ONNX_OPSETS[0]} to {ONNX_OPSETS[1]}; received opset={opset!r}")
     has_ranges = any(isinstance(layer, ConstantRange) for layer in lowered.layers)
     if has_ranges and preset != "int8":
         raise InputError(

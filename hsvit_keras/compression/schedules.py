@@ -84,8 +84,8 @@ def _is_due(schedule, step):
 
 
 def _check_sparsity(name, value):
-    if not 0 <= value < 1:
-        raise InputError(f"{name} is a share of zeros, at least 0 and less than 1; received {value}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise InputError(f"{name} is a share of zeros, at least 0 and less than 1; received {value!r}")
 
 
 def _check_steps(schedule, may_be_endless):

@@ -81,12 +81,8 @@ def create_model(name, *, input_shape=None, num_classes=None, **overrides):
         ValueError: there is no such model, or an argument has a value that does not fit.
         TypeError: there is no such argument.
     """
+    check_arguments(name, overrides)
     variant = registered(name)
-    own = inspect.signature(variant.model_class).parameters
-    known = [*(argument for argument in own if argument != "kwargs"), *COMMON_ARGUMENTS]
-    for argument in overrides:
-        if argument not in known:
-            raise TypeError(f"{name} has no argument {argument!r}; {suggest(argument, known)}")
     input_shape = variant.input_shape if input_shape is None else as_plain(input_shape)
     return variant.model_class(
         input_shape=input_shape,
@@ -107,6 +103,15 @@ def registered(name):
     if name not in known:
         raise InputError(f"there is no model {name!r}; {suggest(str(name), known)}")
     return known[name]
+
+
+def check_arguments(name, arguments):
+    """Raises `ValueError` if there is no such model, and `TypeError` if it lacks an argument."""
+    own = inspect.signature(registered(name).model_class).parameters
+    known = [*(argument for argument in own if argument != "kwargs"), *COMMON_ARGUMENTS]
+    for argument in arguments:
+        if argument not in known:
+            raise TypeError(f"{name} has no argument {argument!r}; {suggest(argument, known)}")
 
 
 def resized_arguments(arguments, old, new):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from command_line import commands, model_data
+from command_line import model_data
 from hsvit_keras.backends import require_backend
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError
@@ -160,13 +160,6 @@ def test_require_backend():
         require_backend("torch")
 
 
-def test_numbers():
-    assert commands.numbers("mean", ["0.5"]) == 0.5
-    assert commands.numbers("mean", ["1", "2.5"]) == [1.0, 2.5]
-    with pytest.raises(ValueError, match="--mean takes numbers separated by commas; received 1,x"):
-        commands.numbers("mean", ["1", "x"])
-
-
 PIXELS = Description(data_set="digits", input_range=(0, 255))
 
 
@@ -191,7 +184,9 @@ def test_the_input_range_is_the_models_own_or_has_to_be_given():
         model_data.input_range_of(PIXELS, ["0", "1"])
 
 
-@pytest.mark.parametrize("given", [["1"], ["1", "1"], ["0", "1", "2"], ["low", "high"]])
+@pytest.mark.parametrize(
+    "given", [["1"], ["1", "1"], ["0", "1", "2"], ["low", "high"], ["0", "nan"], ["0", "inf"]]
+)
 def test_what_is_no_input_range_is_named(given):
     with pytest.raises(InputError, match=f"--input_range takes .*; received {','.join(given)}"):
         model_data.input_range_of(Description(), given)

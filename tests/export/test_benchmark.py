@@ -392,7 +392,7 @@ def test_command_on_the_output_of_official_tools(tmp_path):
             r"shell\.txt: its name has to end in \.keras, \.tflite or \.onnx",
         ),
         ({"output": "nowhere/R.json"}, MissingFileError, "there is no folder nowhere"),
-        ({"input_range": "bright"}, InputError, "--input_range takes numbers separated by commas"),
+        ({"input_range": "bright"}, flags.Error, "--input_range=bright: 2 values are needed"),
         ({"data": "pictures"}, InputError, "data='pictures' is not a known data set"),
     ],
 )

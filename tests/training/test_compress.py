@@ -64,6 +64,21 @@ def outputs(path):
     return model.predict_on_batch(np.random.default_rng(0).normal(size=(4, 8, 8, 1)).astype("float32"))
 
 
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (("slim", {"groups": 2}),),
+        (("slim", {"heads": 1.0, "groups": 1.0}),),
+        (("slim", {"groups": 1}), ("finetune", {}), ("slim", {"groups": 1})),
+    ],
+)
+def test_a_step_that_removes_nothing_is_named_before_anything_is_done(run, tmp_path, steps):
+    with pytest.raises(ValueError, match=r"^step 'slim' removes nothing: hsvit_tiny has no more parts than"):
+        compress(run / "best.keras", tmp_path / "small.keras", config(*steps), data_dir="nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 @pytest.mark.slow_on_jax
 def test_a_chain_leaves_a_model_a_table_and_a_run_for_each_step(done):

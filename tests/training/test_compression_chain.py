@@ -63,9 +63,11 @@ def test_what_no_setting_says_is_the_default_and_data_are_the_models():
 
 
 def test_images_are_resized_as_the_model_says():
-    (step,) = chain(config(("slim", {})), dataclasses.replace(MODEL, resizing=Resizing("box", 9)), (8, 8, 1))
+    (step,) = chain(
+        config(("finetune", {})), dataclasses.replace(MODEL, resizing=Resizing("box", 9)), (8, 8, 1)
+    )
     assert step.values["resizing"] == {"filter": "box", "size": 9}
-    assert "resizing" not in only_step("slim", {}).values
+    assert "resizing" not in only_step("finetune", {}).values
 
 
 def test_settings_of_a_step_come_before_those_of_the_config():
@@ -111,7 +113,11 @@ def test_the_config_for_digits_is_a_chain():
         ([("slimm", {})], {}, "there is no step 'slimm'; did you mean 'slim'"),
         ([("slim", {"group": 2})], {}, "step 'slim' has no argument 'group'; did you mean 'groups'"),
         ([("slim", {"lerning_rate": 2})], {}, "did you mean 'learning_rate'"),
-        ([("slim", {"epochs": -1})], {}, "epochs has to be an integer of at least 1; received -1"),
+        (
+            [("slim", {"epochs": -1})],
+            {},
+            "step 'slim': epochs has to be an integer from 0 to 1000000; received -1",
+        ),
         ([("slim", {"learning_rate": 0})], {}, "learning_rate has to be a number above 0"),
         ([("prune", {"epochs": 0})], {}, "'prune' trains while it prunes"),
         ([("quantize", {}), ("slim", {"groups": 1})], {}, "step 'slim' cannot follow 'quantize'"),

@@ -4,8 +4,6 @@ import importlib
 import json
 import math
 import pathlib
-import subprocess
-import sys
 
 import keras
 import pytest
@@ -103,7 +101,7 @@ def changed(**changes):
     "changes, words",
     [
         ({"lerning_rate": 1.0}, "unknown key 'lerning_rate'; did you mean 'learning_rate'"),
-        ({"batch_size": 0}, "config.batch_size has to be an integer of at least 1; received 0"),
+        ({"batch_size": 0}, "config.batch_size has to be an integer from 1 to 1000000; received 0"),
         ({"epochs": 0}, "config.epochs"),
         ({"learning_rate": -1.0}, "config.learning_rate has to be a number above 0"),
         ({"learning_rate": float("nan")}, "config.learning_rate has to be a number above 0"),
@@ -136,7 +134,7 @@ def changed(**changes):
         ({"validation": "tset"}, "config.validation has to be a share .* or 'test'; received 'tset'"),
         ({"validation": {"share": 1.0, "seed": 0}}, "config.validation has to be a share between 0 and 1"),
         ({"validation": {"share": 0.1}}, "config.validation has to be a share"),
-        ({"views": 0}, "config.views has to be an integer of at least 1; received 0"),
+        ({"views": 0}, "config.views has to be an integer from 1 to 1000; received 0"),
         (
             {"evaluation_crop": {"share": 0}},
             "evaluation_crop.*share has to be a number, more than 0.*received 0",
@@ -153,8 +151,8 @@ def test_a_wrong_value_is_named(changes, words):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"batch_size": 2.5}, "config.batch_size has to be an integer of at least 1; received 2.5"),
-        ({"learning_rate": "0.1"}, "config.learning_rate has to be a number above 0; received '0.1'"),
+        ({"batch_size": 2.5}, "config.batch_size has to be an integer from 1 to 1000000; received 2.5"),
+        ({"learning_rate": "0.1"}, "config.learning_rate has to be a number above 0 .*; received '0.1'"),
         ({"nesterov": 1}, "config.nesterov has to be True or False; received 1"),
         ({"model": 3}, "config.model has to be a name; received 3"),
         ({"mean": 0.5}, "config.mean has to be a sequence of numbers, or None; received 0.5"),
@@ -403,43 +401,6 @@ def test_a_typo_on_the_command_line_is_named(argument, words, tmp_path):
     with pytest.raises(InputError, match=words):
         call(train, f"--workdir={tmp_path / 'run'}", "--config=training/configs/digits.py", argument)
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    "content, changes, words",
-    [
-        (None, [], "[Errno 2] No such file or directory: '{file}'"),
-        (None, ["--config.epochs=1"], "[Errno 2] No such file or directory: '{file}'"),
-        ("def get_config(:", [], "invalid syntax (mine.py, line 1)"),
-        ("import nothing_here", [], "No module named 'nothing_here'"),
-        ("def get_config():\n    return nothing", [], "name 'nothing' is not defined"),
-        (
-            "from training.configs.digits import get_config", ["--config.epochs=many"],
-            "invalid literal for int() with base 10: 'many'",
-        ),
-    ],
-)  # fmt: skip
-def test_a_config_file_that_cannot_be_used_is_one_line(tmp_path, content, changes, words):
-    file = tmp_path / "mine.py"
-    if content:
-        file.write_text(content)
-    with pytest.raises(Exception) as raised:
-        call(train, f"--config={file}", f"--workdir={tmp_path / 'run'}", *changes)
-    error = raised.value
-    said = f"error: {error}" if isinstance(error, InputError) else train._config_error(error)
-    assert said.startswith("error: --config: cannot be used: ")
-    assert words.format(file=file) in said and "\n" not in said
-    assert not (tmp_path / "run").exists()
-
-
-def test_the_process_ends_with_this_line_and_status_1(tmp_path):
-    (tmp_path / "mine.py").write_text("import nothing_here")
-    command = [sys.executable, "-m", "training.train", f"--config={tmp_path / 'mine.py'}"]
-    done = subprocess.run(
-        [*command, f"--workdir={tmp_path / 'run'}"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    assert done.stderr == "error: --config: cannot be used: No module named 'nothing_here'\n"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from absl import flags
 from PIL import Image
 
 from data_sets import load_dataset
@@ -117,12 +118,12 @@ def test_torchvision_reads_the_same_files(tmp_path, table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--workers=0,x"], "--workers takes whole numbers of at least 0; received 0,x"),
-        (["--workers="], "--workers takes whole numbers"),
-        (["--size=500"], "--size takes width,height; received 500"),
-        (["--size=500,0"], "--size takes whole numbers of at least 1; received 500,0"),
+        (["--workers=0,x"], "--workers=0,x: invalid literal for int"),
+        (["--workers="], "a list without gaps is needed, separated by commas"),
+        (["--size=500"], "--size=500: 2 values are needed, separated by commas"),
+        (["--size=500,0"], r"--size=500,0: 0 is not an integer in the range \[1, 16384\]"),
     ],
 )
 def test_bad_input_is_named(tmp_path, config, arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(flags.Error, match=message):
         call(data_throughput, f"--config={config}", f"--output={tmp_path / 'speed.json'}", *arguments)

@@ -129,7 +129,7 @@ def test_a_part_that_is_not_there_is_named(frozen, words):
         ({"frozen": ((0, None),)}, "config.frozen has to be"),
         ({"frozen": (("trunk", 0),)}, "config.frozen has to be"),
         ({"layer_decay": 1.5}, "config.layer_decay has to be a number above 0 and at most 1; received 1.5"),
-        ({"patience": 0}, "config.patience has to be an integer of at least 1, or None; received 0"),
+        ({"patience": 0}, "config.patience has to be an integer from 1 to 1000000, or None; received 0"),
         ({"class_weights": "blanced"}, "config.class_weights has to be one of balanced, or None"),
         ({"init_input_range": (1, 1)}, "config.init_input_range has to be two different numbers"),
     ],

@@ -359,12 +359,11 @@ def test_runs_of_another_config_are_refused_before_any_is_trained(tmp_path, tiny
         ),
         (["--rows=smal"], "--rows: A tiny table has no row 'smal'; did you mean 'small'"),
         (["--seeds=1,1"], "--seeds takes different integers; received 1,1"),
-        (["--seeds=a"], "--seeds takes integers"),
         (["--setting=epoch=1"], "--setting: a recipe has no setting 'epoch'; did you mean 'epochs'"),
         (["--setting=epochs"], "--setting takes a name and a value, as in batch_size=64; received 'epochs'"),
         (["--setting=epochs=many"], "--setting=epochs='many' cannot be used"),
         (["--setting=seed=1"], "--setting=seed: name seeds by --seeds"),
-        (["--setting=batch_size=0"], "config.batch_size has to be an integer of at least 1"),
+        (["--setting=batch_size=0"], "config.batch_size has to be an integer from 1 to"),
         (["--output=nowhere/table.json"], "cannot write nowhere/table.json: there is no folder nowhere"),
     ],
 )

@@ -21,6 +21,7 @@ from training.augmenting import operations
 # The magnitudes of torchvision are bins 0 to 30, those of timm numbers from 0 to 10.
 _LAST_BIN = 30
 _LAST_LEVEL = 10
+_MOST_OPERATIONS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +57,10 @@ class Policy:
     """
 
     def __init__(self, strengths, num_ops, chance, interpolation, fill):
-        if type(num_ops) is not int or num_ops < 1:
-            raise InputError(f"num_ops has to be an integer, at least 1; received {num_ops!r}")
+        if type(num_ops) is not int or not 1 <= num_ops <= _MOST_OPERATIONS:
+            raise InputError(
+                f"num_ops has to be an integer from 1 to {_MOST_OPERATIONS}; received {num_ops!r}"
+            )
         check_between(0, 1, chance=chance)
         self._strengths, self._names = strengths, tuple(strengths)
         self._num_ops, self._chance = num_ops, chance

@@ -1,19 +1,36 @@
 """The chain of steps that a config or the command line asks for, checked before anything is computed."""
 
 import dataclasses
-import json
 import shlex
 
 from command_line import model_data
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
-from training.compressing.steps import STEPS, arguments_of
+from training.compressing.steps import ARGUMENTS, PARTS, STEPS
 from training.configs import compress_base
 from training.recipes import recipe
+from training.recipes.rules import NAME, Table, integer, is_named_table, or_none, plain, sequence
 from training.recipes.settings import value_of
 
 # What a training may have otherwise, but not one within a step: its schedules need all layers and all epochs.
 _ALL_TO_THE_END = {"frozen": [], "layer_decay": 1.0, "patience": None, "class_weights": None}
+CHAIN = sequence(
+    "a sequence of at least one pair of a step's name and a dict of its arguments, with finite numbers, such "
+    "as (('slim', {'groups': 8}), ('quantize', {}))",
+    is_named_table,
+    least=1,
+)
+# Settings of training, of all steps or of one; a step of 0 epochs does not train.
+_TRAINING = {key: rule for key, rule in recipe.TRAINING.items() if key in compress_base.get_config()} | {
+    "epochs": integer(0, 10**6)
+}
+_OF_ALL_STEPS = {
+    "steps": CHAIN,
+    "data": or_none(NAME),
+    "input_range": or_none(recipe.RANGE),
+    "distillation": recipe.DISTILLATION,
+}
+COMPRESSION = Table({**_TRAINING, **_OF_ALL_STEPS})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,15 +55,20 @@ def parse_step(text):
     """A pair of a step's name and its arguments from a text such as `"slim groups=8 score=taylor"`.
 
     Raises:
-        ValueError: the text is no such thing.
+        ValueError: the text is no such thing, or has an argument twice.
     """
     try:
         name, *settings = shlex.split(text)
-        return name, {key: value_of(value) for key, value in (setting.split("=", 1) for setting in settings)}
+        pairs = [setting.split("=", 1) for setting in settings]
+        arguments = {key: value_of(value) for key, value in pairs}
     except ValueError:
         raise InputError(
             f"--step takes a name and arguments, as in --step='slim groups=8 epochs=20'; received {text!r}"
         ) from None
+    for key in arguments:
+        if (given := [value for name, value in pairs if name == key])[1:]:
+            raise InputError(f"--step={text!r} has {key} more than once, {' and '.join(given)}")
+    return name, arguments
 
 
 def chain(config, description, image_shape):
@@ -63,43 +85,71 @@ def chain(config, description, image_shape):
     Raises:
         ValueError: a step, an argument or a setting is unknown, missing, out of range or out of order.
     """
-    values = json.loads(json.dumps(config.to_dict()))
-    _check_keys(values)
-    pairs = values.pop("steps")
-    if not pairs:
-        raise InputError("there is nothing to do: name steps with --step, or in the config")
-    values["data"] = model_data.data_set_of(description, values["data"], "--config.data")
-    low, high = model_data.input_range_of(description, values["input_range"], "--config.input_range")
-    values |= {"input_range": [low, high], "image_shape": list(image_shape), **_ALL_TO_THE_END}
+    values = plain_chain(config)
+    steps = checked_steps(values)
+    own = {
+        "data": model_data.data_set_of(description, values["data"], "--config.data"),
+        "input_range": list(
+            model_data.input_range_of(description, values["input_range"], "--config.input_range")
+        ),
+        "image_shape": list(image_shape),
+    }
     if description.resizing is not None:
-        values["resizing"] = description.resizing.to_json()
-    steps = [_step(name, dict(arguments), values) for name, arguments in pairs]
+        own["resizing"] = description.resizing.to_json()
+    return [dataclasses.replace(step, values={**step.values, **own}) for step in steps]
+
+
+def plain_chain(config):
+    """The config of a compression as plain values.
+
+    Raises:
+        ValueError: a key is unknown or missing, or a value is of another type or out of its range.
+    """
+    values = plain(config, "compress_digits")
+    if not values.get("steps", True):
+        raise InputError("there is nothing to do: name steps with --step, or in the config")
+    COMPRESSION.check(values, "config")
+    return values
+
+
+def checked_steps(values):
+    """The steps of a plain config, without what only a model says.
+
+    Raises:
+        ValueError: a step, an argument or a setting is unknown, missing, out of range or out of order.
+    """
+    values = {**values, **_ALL_TO_THE_END}
+    pairs = values.pop("steps")
+    steps = [_step(name, arguments, values) for name, arguments in pairs]
     _check_order([step.name for step in steps])
     return steps
 
 
 def _step(name, arguments, values):
     if name not in STEPS:
-        raise InputError(f"there is no step {name!r}; {suggest(str(name), STEPS)}")
-    distillation = dict(values["distillation"])
-    own = {}
-    of_all_steps = {"steps", "data", "input_range", "distillation"}
-    trainable = {*compress_base.get_config(), *distillation} - of_all_steps
+        raise InputError(f"there is no step {name!r}; {suggest(name, STEPS)}")
+    title, distillation, own = f"step {name!r}", dict(values["distillation"]), {}
+    trainable = {key: rule for key, rule in _TRAINING.items() if key not in _OF_ALL_STEPS}
+    trainable |= recipe.DISTILLATION.entries
     for key, value in arguments.items():
         if key in distillation:
-            distillation[key] = _as_list(value) if key in ("teachers", "features") else value
+            distillation[key] = value = _as_list(value) if key in ("teachers", "features") else value
         elif key in trainable:
             values = {**values, key: value}
-        elif key in arguments_of(name):
+        elif key in ARGUMENTS[name]:
             own[key] = value
         else:
-            known = [*arguments_of(name), *sorted(trainable)]
-            raise InputError(f"step {name!r} has no argument {key!r}; {suggest(key, known)}")
-    values = {**values, "distillation": distillation}
-    recipe.check({**values, "epochs": values["epochs"] or 1} if type(values["epochs"]) is int else values)
+            known = [*ARGUMENTS[name], *sorted(trainable)]
+            raise InputError(f"{title} has no argument {key!r}; {suggest(key, known)}")
+        (trainable | ARGUMENTS[name])[key].check(value, f"{title}: {key}")
+    recipe.check_rates(values, title)
+    if name == "slim" and not own.keys() & PARTS:
+        raise InputError(
+            f"{title} removes nothing: it needs one of {', '.join(PARTS)}, as in 'slim groups=8'"
+        )
     if name == "prune" and not values["epochs"]:
-        raise InputError("step 'prune' trains while it prunes: it needs at least 1 of epochs")
-    return Step(name, own, values)
+        raise InputError(f"{title} trains while it prunes: it needs at least 1 of epochs")
+    return Step(name, own, {**values, "distillation": distillation})
 
 
 def _check_order(names):
@@ -109,13 +159,6 @@ def _check_order(names):
         for name in ("slim", "quantize"):
             if name in after:
                 raise InputError(f"step {name!r} cannot follow 'quantize': received {', '.join(names)}")
-
-
-def _check_keys(settings):
-    known = list(compress_base.get_config())
-    for key in settings:
-        if key not in known:
-            raise InputError(f"the config has an unknown key {key!r}; {suggest(key, known)}")
 
 
 def _as_list(value):

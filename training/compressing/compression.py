@@ -7,7 +7,7 @@ import random
 import shutil
 
 from hsvit_keras.backends import require_backend
-from hsvit_keras.compression import prune
+from hsvit_keras.compression import prune, slim
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
@@ -16,7 +16,7 @@ from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.files import replacing, write_json
 from hsvit_runtime.native_output import quietly
 from training.compressing.chain import chain
-from training.compressing.steps import STEPS, Training
+from training.compressing.steps import PARTS, STEPS, Training, check_removed
 from training.compressing.table import measure, table
 from training.fitting import fit
 from training.fitting.data import Data
@@ -53,6 +53,7 @@ def compress(model, output, config, data_dir=None):
     original = load_model(model)
     steps = chain(config, description_of(original), original.input_shape[1:])
     _check_teachers(steps)
+    _check_slimming(steps, original)
     data = _data(steps[0], data_dir, original)
     folder = output.with_suffix(".steps")
 
@@ -129,6 +130,16 @@ def _finished(folder, begun):
 
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check_slimming(steps, model):
+    """Says at once, not after the trainings of earlier steps, what cannot be removed."""
+    for step in steps:
+        if step.name == "slim":
+            wanted = {kind: kept for kind, kept in step.arguments.items() if kind in PARTS}
+            slimmed = slim(model, **wanted, check=False)
+            check_removed(model, slimmed, wanted)
+            model = slimmed
 
 
 def _check_teachers(steps):

@@ -10,10 +10,44 @@ from hsvit_keras.models.registry import suggest
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
+from training.compressing.chain import CHAIN, COMPRESSION, checked_steps
 from training.compressing.compression import compress
+from training.compressing.steps import PARTS
+from training.fitting.building import check_names
 from training.fitting.run import train
+from training.recipes import recipe
+from training.recipes.rules import ARGUMENTS, Mapping, Rule, Table, is_name, plain
 from training.run_files import machine
 from training.spreading.workers import Workers, absolute, clock
+
+
+class _FileNames:
+    """A mapping whose names are names of files, too."""
+
+    def __init__(self, words, rule):
+        self._mapping = Mapping(words, rule)
+
+    def check(self, value, name):
+        self._mapping.check(value, name)
+        for key in value:
+            if not is_name(key) or key != pathlib.Path(key).name or len(key) > 100:
+                raise InputError(f"{name}: {key!r} is no name of a file, which it has to be, too")
+
+
+_SLIM = Table(PARTS, optional=tuple(PARTS))
+_TRAINING = Table(recipe.RECIPE.entries, optional=tuple(recipe.RECIPE.entries))
+_MODEL = Table({"arguments": ARGUMENTS, "slim": _SLIM, "training": _TRAINING}, optional=("slim", "training"))
+STUDY = Table(
+    {
+        "training": recipe.RECIPE,
+        "models": _FileNames("a table of at least one model's name and its arguments", _MODEL),
+        "chains": _FileNames("a table of at least one name and the steps of a chain", CHAIN),
+        "compression": Table(
+            {**COMPRESSION.entries, "steps": Rule("empty: chains have the steps", lambda value: not value)}
+        ),
+    },
+    source=": see training/configs/compress_study_digits.py",
+)
 
 
 def study(config, workdir, models=(), data_dir=None, workers=2, ray=None):
@@ -37,6 +71,7 @@ def study(config, workdir, models=(), data_dir=None, workers=2, ray=None):
         OSError: the images are not there, or the folder cannot be written.
     """
     workdir, found = pathlib.Path(workdir), {}
+    check(config)
     for name in models:
         if name not in config.models:
             raise InputError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
@@ -49,6 +84,19 @@ def study(config, workdir, models=(), data_dir=None, workers=2, ray=None):
         write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
     print(f"\n{table(rows, metric)}\nwrote {workdir / 'study.json'}")
     return rows
+
+
+def check(config):
+    """Raises `ValueError` if the config of a study is not as its schema says, or a chain cannot be."""
+    values = plain(config, "compress_study_digits")
+    STUDY.check(values, "config")
+    for name, entry in values["models"].items():
+        check_names(recipe.plain(recipe_of(config, name)))
+        for chain, steps in values["chains"].items():
+            try:
+                checked_steps({**values["compression"], "steps": _own_steps(steps, entry.get("slim", {}))})
+            except InputError as error:
+                raise InputError(f"chain {chain!r} of {name}: {error}") from error
 
 
 def _studied(config, workdir, names, data_dir, workers, ray):
@@ -120,9 +168,12 @@ def recipe_of(config, name):
 def _compression(config, name, steps):
     """The config of a chain, in which what `slim` leaves is the model's own."""
     compression = config.compression.copy_and_resolve_references()
-    own = {"slim": config.models[name].slim.to_dict()}
-    compression.steps = tuple((step, {**own.get(step, {}), **arguments}) for step, arguments in steps)
+    compression.steps = tuple(_own_steps(steps, config.models[name].get("slim", {})))
     return compression
+
+
+def _own_steps(steps, kept):
+    return [(step, {**(kept if step == "slim" else {}), **arguments}) for step, arguments in steps]
 
 
 def _row(name, chain, row, original, file, metric):

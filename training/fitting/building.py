@@ -1,12 +1,30 @@
 """The model of a config, and what is kept of it."""
 
 import hsvit_keras
+from data_sets.catalog import check_name
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.fine_tuning import thaw
 from hsvit_keras.models.image_model import ImageModel
+from hsvit_keras.models.registry import check_arguments
 from hsvit_runtime.errors import InputError
+from training.fitting.augmentation import read_table
 from training.fitting.distribution import undistributed
 from training.fitting.open_values import load_any
+
+
+def check_names(values):
+    """Says what is unknown in a plain config before a data set is opened: model, argument, data or operation.
+
+    Raises:
+        ValueError: there is no such one, or an operation does not take its arguments.
+    """
+    check_name(values["data"])
+    read_table(values["augmentation"])
+    if values["init"] is None:
+        try:
+            check_arguments(values["model"], values["model_arguments"])
+        except TypeError as error:
+            raise InputError(f"config.model_arguments: {error}") from error
 
 
 def build_model(values, class_names, source=None):

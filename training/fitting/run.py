@@ -42,13 +42,14 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     from hsvit_keras.compression.counting import count_parameters
     from hsvit_keras.model_files import load_model
     from training.fitting import fit
-    from training.fitting.building import FloatCopy, build_model
+    from training.fitting.building import FloatCopy, build_model, check_names
     from training.fitting.data import Data
     from training.fitting.distribution import communication, distribute, distributed_batch, take_devices
     from training.fitting.evaluation import evaluate_on_test
     from training.fitting.open_values import complete, load_source
     from training.run_files import curves, sample_figure
 
+    check_names(values)
     devices = take_devices(num_devices, hosts) if distribution else None
     source = load_source(values)
     values = complete(values, source, data_dir)

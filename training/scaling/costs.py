@@ -17,16 +17,19 @@ import tempfile
 
 from absl import flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, tables
 from hsvit_keras.backends import require_backend
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.native_output import quietly
+from measuring.arm_cost.emulation import CORES
+from training.recipes.rules import NAME, Rule, choice, integer, is_name, number
 from training.scaling.records import Records, canonical
 from training.scaling.texts import cost_text
 
 FLAGS = flags.FLAGS
 PRESETS = ("float32", "float16", "dynamic", "int8")
+ACCELERATORS = ("cpu", "gpu", "npu")
 
 
 # ---- of the model itself ---------------------------------------------------------------------------
@@ -200,6 +203,15 @@ _OF_ARTIFACT = {
     "browser_report": _browser_report,
     "phone_command": _phone_command,
 }
+_SETTINGS = {
+    "blocks": integer(1, 1000),
+    "runs": integer(1, 10_000),
+    "memory_gib": number("above 0 and at most 1e6", lambda value: 0 < value <= 1e6),
+    "core": choice(*CORES),
+    "report": Rule("a path", lambda value: is_name(value) or isinstance(value, pathlib.Path)),
+    "accelerator": choice(*ACCELERATORS),
+    "command": NAME,
+}
 _ONNX = {"onnx_latency"}  # costs of `.onnx` files; all others are of `.tflite` files
 
 
@@ -224,7 +236,7 @@ class Cost:
     """
 
     def __init__(self, name, folder=None, *, preset="float32", **settings):
-        if name not in UNITS:
+        if not isinstance(name, str) or name not in UNITS:
             raise InputError(f"there is no cost {name!r}; there are {', '.join(UNITS)}")
         if preset not in PRESETS:
             raise InputError(f"preset has to be one of {', '.join(PRESETS)}; received preset={preset!r}")
@@ -366,11 +378,13 @@ def _random_images(model):
 def _check_settings(name, settings):
     measure = {**_OF_ARTIFACT, **_OF_MODEL}[name]
     parameters = dict(list(inspect.signature(measure).parameters.items())[1:])
-    for setting in settings:
+    for setting, value in settings.items():
         if setting not in parameters:
             raise InputError(
                 f"the cost {name} has no setting {setting!r}; it has {', '.join(parameters) or 'none'}"
             )
+        if value is not None or parameters[setting].default is not None:
+            _SETTINGS[setting].check(value, f"the setting {setting} of {name}")
     for setting, parameter in parameters.items():
         if parameter.default is parameter.empty and settings.get(setting) is None:
             raise InputError(f"the cost {name} needs a {setting}")
@@ -378,11 +392,13 @@ def _check_settings(name, settings):
 
 # ---- the command -----------------------------------------------------------------------------------
 def define_flags():
-    flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.")
-    flags.DEFINE_list(
+    bounded.names("costs", ["multiply_adds", "parameters"], f"Any of {', '.join(UNITS)}.", list(UNITS))
+    bounded.image_shape(
         "input_shape", None, "Height, width, channels of a registered model; its own by default."
     )
-    flags.DEFINE_integer("num_classes", None, "Classes of a registered model; its own by default.")
+    bounded.integer(
+        "num_classes", None, "Classes of a registered model; its own by default.", 1, bounded.MANY
+    )
     flags.DEFINE_bool("breakdown", False, "Also what each kind of operation costs.")
     _define_files()
     define_settings()
@@ -392,17 +408,17 @@ def define_settings():
     """The flags of the settings of costs."""
     flags.DEFINE_enum("preset", "float32", PRESETS, "How artifacts store and compute.")
     flags.DEFINE_string("core", "cortex-a76", "Core of arm_instructions.")
-    flags.DEFINE_float("memory_gib", None, "Memory of throughput; all by default.", lower_bound=0)
+    bounded.number("memory_gib", None, "Memory of throughput; all by default.", 1e-3, 1e6)
     flags.DEFINE_string("phone_report", None, "JSON of the Android app, for phone_report.")
     flags.DEFINE_string("browser_report", None, "JSON of the web page, for browser_report.")
-    flags.DEFINE_enum("accelerator", None, ("cpu", "gpu", "npu"), "Which latency of a report counts.")
+    flags.DEFINE_enum("accelerator", None, ACCELERATORS, "Which latency of a report counts.")
     flags.DEFINE_string("phone_command", None, "Command with {artifact} that prints ms, for phone_command.")
 
 
 def define_settings_of_factors():
     """The flags of commands that make models of factors and count what they cost."""
-    flags.DEFINE_integer("channels", 3, "Channels of an image.", lower_bound=1)
-    flags.DEFINE_integer("num_classes", 1000, "Classes.", lower_bound=1)
+    bounded.integer("channels", 3, "Channels of an image.", 1, 16_384)
+    bounded.integer("num_classes", 1000, "Classes.", 1, bounded.MANY)
     _define_files()
     define_settings()
 
@@ -455,10 +471,7 @@ def _model(text):
         from hsvit_keras.model_files import load_model
 
         return load_model(text)
-    shape = FLAGS.input_shape and [int(side) for side in FLAGS.input_shape if side.isdecimal()]
-    if shape is not None and len(shape) != 3:
-        raise InputError(f"--input_shape takes height,width,channels; received {','.join(FLAGS.input_shape)}")
-    return {"name": text, "input_shape": shape, "num_classes": FLAGS.num_classes}
+    return {"name": text, "input_shape": FLAGS.input_shape, "num_classes": FLAGS.num_classes}
 
 
 if __name__ == "__main__":

@@ -179,7 +179,9 @@ HSVIT = Family(
         "image_size": tuple(range(16, 129, 4)),
     },
     arguments=_hsvit,
-    fits=lambda factors: _hsvit_filters(factors)[-1] % factors["groups"] == 0,
+    fits=lambda factors: (
+        factors["stages"] in _HSVIT_OF_STAGES and _hsvit_filters(factors)[-1] % factors["groups"] == 0
+    ),
 )  # fmt: skip
 
 FAMILIES = {"deit": DEIT, "pit": PIT, "hsvit": HSVIT}

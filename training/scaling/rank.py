@@ -9,7 +9,7 @@ import itertools
 
 from absl import flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, tables
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from training.scaling import costs
@@ -29,10 +29,15 @@ GRID = {
 
 
 def define_flags():
-    flags.DEFINE_list("costs", ["multiply_adds", "parameters"], f"Two or more of {', '.join(costs.UNITS)}.")
-    flags.DEFINE_integer("models", 20, "How many models of the grid.", lower_bound=2)
-    flags.DEFINE_integer("seed", 0, "Which of them.", lower_bound=0)
-    flags.DEFINE_integer("image_size", None, "Only models for images of this size.")
+    bounded.names(
+        "costs",
+        ["multiply_adds", "parameters"],
+        f"Two or more of {', '.join(costs.UNITS)}.",
+        list(costs.UNITS),
+    )
+    bounded.integer("models", 20, "How many models of the grid.", 2, bounded.MANY)
+    bounded.seed("Which of them.")
+    bounded.integer("image_size", None, "Only models for images of this size.", 1, 16_384)
     costs.define_settings_of_factors()
 
 

@@ -15,11 +15,9 @@ import pprint
 import sys
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, config_files, tables
 from hsvit_runtime import files
-from hsvit_runtime.errors import InputError
 from training.scaling import costs, greedy, plots
 from training.scaling.factors import FAMILIES, describe
 from training.scaling.permutation import permute
@@ -28,22 +26,16 @@ from training.scaling.trials import Trials
 from training.spreading import workers
 
 FLAGS = flags.FLAGS
-_KEYS = {
-    "family", "start", "factor_values", "cost", "targets", "tolerance", "permutation", "references",
-    "training", "seeds",
-}  # fmt: skip
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the search.")
+    config_files.define_flag("File with the search.")
     flags.DEFINE_string("workdir", None, "Folder of the search.", required=True)
-    flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
+    bounded.data_dir()
     workers.define_flags(workers.LOCAL)
 
 
 def main(_):
-    if FLAGS.config is None:
-        raise InputError("--config is needed: a file such as training/configs/scaling_digits.py")
     search(FLAGS.config, FLAGS.workdir, FLAGS.data_dir, FLAGS.workers, FLAGS.ray)
 
 
@@ -64,20 +56,22 @@ def search(config, workdir, data_dir=None, workers=2, ray=workers.LOCAL):
         ValueError: a setting is unknown or does not fit, or no factor reaches a target.
         OSError: the images are not there, or the folder cannot be written.
     """
-    workdir = pathlib.Path(workdir)
+    from training.scaling.settings import plain_search
+
+    settings, workdir = plain_search(config), pathlib.Path(workdir)
     with Trials(workdir, data_dir=data_dir, workers=workers, ray=ray) as trials:
-        bench = _Bench(config, workdir, trials, data_dir)
+        bench = _Bench(settings, workdir, trials, data_dir)
         steps = []
         for step in greedy.greedy_search(
-            bench.family, bench.targets(), bench.cost, bench.scores, bench.metric, config.tolerance
+            bench.family, bench.targets(), bench.cost, bench.scores, bench.metric, settings["tolerance"]
         ):
             steps.append(step)
             print(_describe_step(len(steps), step, bench), flush=True)
         permuted = bench.permuted(steps[-1])
         references = bench.references()
     found = {
-        "family": config.family,
-        "cost": config.cost.to_dict(),
+        "family": settings["family"],
+        "cost": settings["cost"],
         "unit": bench.unit,
         "metric": dataclasses.asdict(bench.metric),
         "validation": {"part": bench.validation_part, "images": bench.validation_images},
@@ -91,7 +85,7 @@ def search(config, workdir, data_dir=None, workers=2, ray=workers.LOCAL):
         chosen["permuted"] = greedy.best_of(permuted, bench.metric)
     _write_chosen(
         workdir / "chosen.py",
-        config.family,
+        settings["family"],
         {name: bench.configuration(one.factors) for name, one in chosen.items()},
     )
     plots.draw(steps, permuted, references, bench.metric, bench.unit, workdir / "frontier.png")
@@ -103,15 +97,13 @@ def search(config, workdir, data_dir=None, workers=2, ray=workers.LOCAL):
 class _Bench:
     """What the search needs: costs of factors on the target, scores by trials."""
 
-    def __init__(self, config, workdir, trials, data_dir):
+    def __init__(self, settings, workdir, trials, data_dir):
         from training.fitting.data import Data
-        from training.recipes import recipe
 
-        _check(config)
-        self._config, self._trials, self._about = config, trials, {}
-        self._recipe = recipe.plain(config.training)
-        self.family = FAMILIES[config.family].changed(config.start, config.factor_values)
-        self._cost = costs.Cost(**config.cost, folder=workdir)
+        self._settings, self._trials = settings, trials
+        self._recipe = settings["training"]
+        self.family = FAMILIES[settings["family"]].changed(settings["start"], settings["factor_values"])
+        self._cost = costs.Cost(**settings["cost"], folder=workdir)
         self.unit = self._cost.unit
         self._channels = self._recipe["image_shape"][-1]
         data = Data(self._recipe, data_dir)
@@ -143,10 +135,10 @@ class _Bench:
 
     def targets(self):
         """Functions from the cost of the model chosen last to the next target."""
-        targets = self._config.targets
+        targets = self._settings["targets"]
         if "growth" in targets:
-            return [lambda cost: targets.growth * cost] * targets.steps
-        scale = self._cost(self._registered(targets.of)) if "of" in targets else 1
+            return [lambda cost: targets["growth"] * cost] * targets["steps"]
+        scale = self._cost(self._registered(targets["of"])) if "of" in targets else 1
         return [
             lambda _, share=share: share * scale
             for share in targets["shares" if "of" in targets else "costs"]
@@ -156,13 +148,13 @@ class _Bench:
         """The models of the random permutation around the last step's model, trained."""
         import numpy as np
 
-        settings = self._config.permutation
-        if not settings.candidates:
+        settings = self._settings["permutation"]
+        if not settings["candidates"]:
             return []
-        rng = np.random.default_rng(settings.seed)
+        rng = np.random.default_rng(settings["seed"])
         drawn = permute(
-            self.family, step.chosen.factors, self.cost, step.chosen.cost, settings.candidates, rng,
-            span=settings.span, tolerance=settings.tolerance,
+            self.family, step.chosen.factors, self.cost, step.chosen.cost, settings["candidates"],
+            rng, span=settings["span"], tolerance=settings["tolerance"],
         )  # fmt: skip
         print(
             f"random permutation: {len(drawn)} models around {describe(step.chosen.factors)}",
@@ -175,7 +167,7 @@ class _Bench:
 
     def references(self):
         """Registered models to compare with, trained in the same way."""
-        names = list(self._config.references)
+        names = self._settings["references"]
         configurations = [self._registered(name) for name in names]
         found = self._trained(configurations, [{"about": name} for name in names])
         return {
@@ -188,7 +180,7 @@ class _Bench:
         return {"name": name, "input_shape": shape, "num_classes": self._num_classes}
 
     def _trained(self, configurations, facts):
-        seeds = self._config.seeds
+        seeds = self._settings["seeds"]
         rows = self._trials(
             [self._recipe_of(one, seed) for one in configurations for seed in seeds],
             [fact for fact in facts for _ in seeds],
@@ -210,22 +202,6 @@ class _Bench:
 
 def _mean(scores):
     return None if None in scores else sum(scores) / len(scores)
-
-
-def _check(config):
-    for key in config:
-        if key not in _KEYS:
-            raise InputError(f"the config has an unknown key {key!r}; known are {', '.join(sorted(_KEYS))}")
-    for key in sorted(_KEYS):
-        if key not in config:
-            raise InputError(f"the config has no {key!r}: see training/configs/scaling_digits.py")
-    if config.family not in FAMILIES:
-        raise InputError(f"config.family has to be one of {', '.join(FAMILIES)}; received {config.family!r}")
-    if set(config.targets) not in ({"growth", "steps"}, {"of", "shares"}, {"costs"}):
-        raise InputError(
-            "config.targets has to have growth and steps, or of and shares, or costs; received "
-            f"{', '.join(config.targets)}"
-        )
 
 
 def _describe_step(number, step, bench):

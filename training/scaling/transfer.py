@@ -9,7 +9,7 @@ model; if it ends above, the depth gives way. `--strategy` may be the search.jso
 
 from absl import flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, tables
 from hsvit_runtime import files, json_files, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.json_schemas import TEXT, array, mapping, record
@@ -29,7 +29,7 @@ def define_flags():
     flags.DEFINE_string("from", "deit_tiny", "The unscaled DeiT that the strategy is compared with.")
     flags.DEFINE_string("to", "pit_ti", "The unscaled PiT that it is carried to.")
     flags.DEFINE_enum("cost", "full_multiply_adds", list(costs.UNITS), "What must not grow.")
-    flags.DEFINE_float("tolerance", TOLERANCE, "By which share the cost may grow.", lower_bound=0)
+    bounded.number("tolerance", TOLERANCE, "By which share the cost may grow.", 0, 1000)
     costs.define_settings_of_factors()
 
 

@@ -14,6 +14,7 @@ import warnings
 
 from absl import flags
 
+from command_line import bounded
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
@@ -37,7 +38,7 @@ def define_flags(ray=None, workers=2):
     flags.DEFINE_string(
         "ray", ray, "Where trainings run: 'local' for processes here, or HOST:PORT of a cluster of Ray."
     )
-    flags.DEFINE_integer("workers", workers, "Trainings at a time, with --ray.", lower_bound=1)
+    bounded.integer("workers", workers, "Trainings at a time, with --ray.", 1, 10_000)
 
 
 class Workers:

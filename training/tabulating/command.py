@@ -5,7 +5,7 @@ import pathlib
 
 from absl import flags
 
-from command_line import commands
+from command_line import bounded, commands
 from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from training.recipes.settings import settings_of
@@ -46,13 +46,13 @@ def define_flags(what, output):
         output: str, the name of the JSON file that is written by default.
     """
     flags.DEFINE_string("workdir", None, "Folder of the runs.")
-    flags.DEFINE_list("data", [], f"Data sets and folders of class folders; the {what}'s own by default.")
-    flags.DEFINE_string("data_dir", None, "Folder with the official files, or with a folder for each set.")
-    flags.DEFINE_list("rows", [], "Rows to train: name, key (may hold a *) or model; all by default.")
-    flags.DEFINE_list("seeds", ["0"], "Seeds, each a run of its own.")
-    flags.DEFINE_integer("epochs", None, "Epochs; the recipe's by default.", lower_bound=1)
+    bounded.names("data", [], f"Data sets and folders of class folders; the {what}'s own by default.")
+    bounded.data_dir("Folder with the official files, or with a folder for each set.")
+    bounded.names("rows", [], "Rows to train: name, key (may hold a *) or model; all by default.")
+    bounded.integers("seeds", [0], "Seeds, each a run of its own.", 0, 2**32 - 1)
+    bounded.epochs(None, "Epochs; the recipe's by default.")
     flags.DEFINE_multi_string("setting", [], "Setting of the recipes, as in batch_size=64. May be repeated.")
-    flags.DEFINE_integer("processes", 1, "Trainings at a time.", lower_bound=1)
+    bounded.integer("processes", 1, "Trainings at a time.", 1, 256)
     workers.define_flags()
     flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
     flags.DEFINE_string("output", None, f"JSON file to write; {output} in the workdir by default.")
@@ -72,16 +72,17 @@ def plan_of(table, name):
 
     if FLAGS.ray and FLAGS.processes > 1:
         raise InputError("--processes are those of this machine: with --ray, name --workers")
+    if not FLAGS.ray:
+        commands.refuse_useless("without --ray", "workers")
     if FLAGS.workdir is None:
         raise InputError("--workdir is needed: the folder of the runs")
     workdir = pathlib.Path(FLAGS.workdir)
     settings = settings_of(FLAGS.setting)
     if FLAGS.epochs is not None:
         settings["epochs"] = FLAGS.epochs
-    seeds = commands.integers("seeds", FLAGS.seeds)
     rows = plan.choose_rows(table, FLAGS.rows)
     found = sources.sources_of(table, FLAGS.data, FLAGS.data_dir)
-    cells = plan.plan(table, rows, found, seeds, settings, workdir)
+    cells = plan.plan(table, rows, found, FLAGS.seeds, settings, workdir)
     planned = Plan(table, found, cells, workdir, pathlib.Path(FLAGS.output or workdir / f"{name}.json"))
     if FLAGS.output or planned.output.is_file():
         outputs.check(planned.output, outputs.json_with("rows"))

@@ -147,7 +147,7 @@ def test_targets_may_be_costs_or_shares_of_a_models(tmp_path, by_formula, withou
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"familly": "pit"}, "the config has an unknown key 'familly'; known are cost, factor_values"),
+        ({"familly": "pit"}, "the config has an unknown key 'familly'; did you mean 'family'"),
         ({"family": "pat"}, "config.family has to be one of deit, pit, hsvit; received 'pat'"),
         (
             {"targets": {"growth": 2.0, "costs": (1,)}},
@@ -171,13 +171,11 @@ def test_a_missing_key_is_named(tmp_path, by_formula):
 
 @pytest.mark.parametrize("module", [scaling_digits, scaling_digits_hsvit, scaling_digits_throughput])
 def test_the_configs_start_from_a_model(module):
-    from training.recipes import recipe
     from training.scaling.factors import FAMILIES
-    from training.scaling.search import _check
+    from training.scaling.settings import plain_search
 
     config = module.get_config()
-    _check(config)
-    recipe.plain(config.training)
+    plain_search(config)
     family = FAMILIES[config.family].changed(config.start, config.factor_values)
     assert all(family.scaled_up(family.start, name) for name in family.values)
     model = hsvit_keras.create_model(**family.configuration(family.start, 1, 10))
