@@ -1,19 +1,24 @@
 """Runs `.onnx` files by ONNX Runtime on the CPU."""
 
-import json
 import pathlib
 import time
 
 import numpy as np
 
+from hsvit_runtime import json_files
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
+from hsvit_runtime.json_schemas import mapping, record
 from hsvit_runtime.runnable import Runnable, Tensor
 
 # The file's metadata properties: a `Description` as JSON; and of inputs and outputs of integers, a dict from
 # their names to `{"scale": float, "zero_point": int}`.
 DESCRIPTION = "hsvit_description"
 GRIDS = "hsvit_quantization"
+
+
+_SCALE = {"type": "number", "exclusiveMinimum": 0, "maximum": 1e30}
+_GRIDS = mapping(record(scale=_SCALE, zero_point={"type": "integer", "minimum": -(2**31), "maximum": 2**31}))
 
 
 class OnnxModel(Runnable):
@@ -49,7 +54,7 @@ class OnnxModel(Runnable):
             ) from error
         self.init_ms = 1e3 * (time.perf_counter() - start)
         properties = self._session.get_modelmeta().custom_metadata_map
-        grids = _property(properties, GRIDS, name, dict)
+        grids = _property(properties, GRIDS, name, _grids)
         self.inputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_inputs())
         self.outputs = tuple(_tensor(argument, name, grids) for argument in self._session.get_outputs())
         self.description = _property(properties, DESCRIPTION, name, Description.from_json)
@@ -72,9 +77,14 @@ def _tensor(argument, name, grids):
     return Tensor(argument.name, shape, dtype, grid.get("scale"), grid.get("zero_point"))
 
 
+def _grids(content):
+    json_files.check(content, _GRIDS, "the quantization")
+    return content
+
+
 def _property(properties, key, name, read):
     """What a metadata property says, by `read`, a function of the dict that it holds."""
     try:
-        return read(json.loads(properties.get(key, "{}")))
-    except (ValueError, AttributeError, TypeError) as error:
+        return read(json_files.parse(properties.get(key, "{}").encode(), "its JSON"))
+    except InputError as error:
         raise InputError(f"{name} has a {key.removeprefix('hsvit_')} that is damaged: {error}") from error

@@ -11,9 +11,12 @@ import pathlib
 import shutil
 import zipfile
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, InputError
 from hsvit_runtime.files import replacing, write_json
+from hsvit_runtime.json_schemas import array
 from hsvit_runtime.native_output import quietly
+from measuring import run_schemas
 from training.recipes.recipe import differences
 from training.run_files import claiming
 from training.run_files.event_file import EventFile
@@ -50,7 +53,7 @@ class RunDirectory:
         path = self.path / "summary.json"
         if not path.is_file() or not self.last.is_file():
             return None
-        summary = json.loads(path.read_text())
+        summary = json_files.read(path, run_schemas.SUMMARY)
         ended_by = summary.get("ended_by", {})
         return summary if not ended_by or ended_by.items() <= self._config().items() else None
 
@@ -80,7 +83,7 @@ class RunDirectory:
 
         if not self.last.is_file():
             return
-        was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
+        was, now = self._run()["backend"], keras.backend.backend()
         if was != now:
             raise InputError(
                 f"workdir {self.path} holds a run with Keras on {was}, and Keras runs on {now}: the numbers "
@@ -164,14 +167,16 @@ class RunDirectory:
                 path.unlink()
 
     def _config(self):
-        return json.loads((self.path / "config.json").read_text())
+        return json_files.read(self.path / "config.json", run_schemas.CONFIG)
+
+    def _run(self):
+        return json_files.read(self.path / "run.json", run_schemas.RUN)
 
     def _schedules(self, epochs):
         """`schedules` with that of a run's last part behind it."""
-        path = self.path / "run.json"
-        if not self.last.is_file() or not path.is_file():
+        if not self.last.is_file():
             return [epochs]
-        before = json.loads(path.read_text()).get("schedules", [self._config()["epochs"]])
+        before = self._run().get("schedules", [self._config()["epochs"]])
         return before if before[-1] == epochs else [*before, epochs]
 
     def finished_epochs(self):
@@ -220,7 +225,9 @@ class RunDirectory:
 def rows_in(last):
     """The rows of all finished epochs that a `last.keras`, a path or an open file, holds."""
     with zipfile.ZipFile(last) as archive:
-        return json.loads(archive.read(_ROWS))
+        rows = json_files.parse(archive.read(_ROWS), f"its {_ROWS}")
+    json_files.check(rows, array(run_schemas.FINISHED_ROW, 1), f"its {_ROWS}")
+    return rows
 
 
 def _extends(key, was, now):
