@@ -1,10 +1,13 @@
 """Files that others hand in: ordinary ones that can be read, since a device or a pipe may never end."""
 
+import errno
 import os
 import pathlib
 import stat
 
 from hsvit_runtime.errors import FileError, MissingFileError
+
+_MISSING = os.strerror(errno.ENOENT)
 
 
 def check(path, kind="file", most=None, may_be_empty=False):
@@ -24,26 +27,32 @@ def check(path, kind="file", most=None, may_be_empty=False):
         FileError: it is a folder, no ordinary file, empty, too large, or may not be read.
     """
     path = pathlib.Path(path)
+    if (reason := why_not(path, kind, most, may_be_empty)) is None:
+        return path
+    if reason == _MISSING:
+        raise MissingFileError(f"there is no {kind} {path}")
+    raise FileError(f"cannot read {path}: {reason}")
+
+
+def why_not(path, kind="file", most=None, may_be_empty=False):
+    """Why a file cannot be read, as text; None where it can. Arguments as of `check`."""
     try:
-        status = path.stat()
-        if stat.S_ISREG(status.st_mode):
-            with path.open("rb"):
-                pass
-    except FileNotFoundError:
-        raise MissingFileError(f"there is no {kind} {path}") from None
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            return f"it is a folder, a {kind} is needed"
+        if not stat.S_ISREG(status.st_mode):
+            return "it is no ordinary file"
+        with open(path, "rb"):
+            pass
     except OSError as error:
-        raise FileError(f"cannot read {path}: {os.strerror(error.errno)}") from error
+        return os.strerror(error.errno)
     except ValueError as error:  # a zero byte in the name
-        raise FileError(f"cannot read {str(path)!r}: {error}") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"cannot read {path}: it is a folder, a {kind} is needed")
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"cannot read {path}: it is no ordinary file")
+        return str(error)
     if not status.st_size and not may_be_empty:
-        raise FileError(f"cannot read {path}: it is empty, a {kind} is needed")
+        return f"it is empty, a {kind} is needed"
     if most is not None and status.st_size > most:
-        raise FileError(f"{path} has {status.st_size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} are read")
-    return path
+        return f"it has {status.st_size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} are read"
+    return None
 
 
 def read(path, kind="file", most=None, may_be_empty=False):

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from hsvit_runtime import json_files
+from hsvit_runtime import input_files, json_files
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError, MissingPackageError
 from hsvit_runtime.json_schemas import mapping, record
@@ -29,6 +29,8 @@ class OnnxModel(Runnable):
         threads: int, number of CPU threads.
 
     Raises:
+        MissingFileError: there is no such file.
+        FileError: it is no ordinary file that can be read.
         InputError: ONNX Runtime does not load the file, or not all inputs and outputs are numbers.
         MissingPackageError: ONNX Runtime is not installed.
     """
@@ -45,6 +47,8 @@ class OnnxModel(Runnable):
         options.add_session_config_entry("session.x64quantprecision", "1")
         name = "the file" if isinstance(path_or_content, bytes) else pathlib.Path(path_or_content)
         given = path_or_content if isinstance(path_or_content, bytes) else str(path_or_content)
+        if not isinstance(path_or_content, bytes):
+            input_files.check(path_or_content, "model file", may_be_empty=True)
         start = time.perf_counter()
         try:
             self._session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
