@@ -1,7 +1,6 @@
 """How every command of the package starts, and how it ends on bad input."""
 
 import atexit
-import contextlib
 import gc
 import importlib
 import os
@@ -16,7 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, flags, logging
 
-from command_line import guarding
+from command_line import end_at_once, guarding
 from hsvit_runtime.native_output import quietly
 
 
@@ -43,10 +42,16 @@ def run(main, uses_keras=True, argument=None, first=None):
         try:
             if first:
                 first()
+            if guarding.is_guarded():
+                _clean_up_when_stopped()
             if uses_keras:
                 import_keras()
                 _prepare_loading()
+            _clean_up_when_stopped()
             return main(arguments)
+        except BrokenPipeError:  # a reader that has left, as in `... | head`
+            sys.stdout = _nowhere()
+            sys.exit(141)
         except (InputError, OSError) as error:
             if not isinstance(error, InputError) and error.filename is None:
                 raise
@@ -59,14 +64,35 @@ def run(main, uses_keras=True, argument=None, first=None):
     if uses_keras:
         flags.DEFINE_list("import", [], "Modules that define classes of models, to import first.")
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
-    _raise_on(signal.SIGINT, KeyboardInterrupt())
-    _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
+    _open_standard_streams()
+    signal.signal(signal.SIGINT, end_at_once)
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     try:
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:
         _leave(end.code)
+
+
+def _open_standard_streams():
+    """Opens standard input, output and error where they are closed: a file would take their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
+
+
+def _nowhere():
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _clean_up_when_stopped():
+    """From here on there may be temporary files, which go with the exceptions that the signals become."""
+    _raise_on(signal.SIGINT, KeyboardInterrupt())
+    _raise_on(signal.SIGTERM, SystemExit(143))
 
 
 def _prepare_loading():
@@ -119,8 +145,13 @@ def _leave(code):
     if guarding.is_guarded():
         guarding.end(code or 0)
     atexit._run_exitfuncs()
-    with contextlib.suppress(OSError):  # a reader that has left, as in `... | head`
+    try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        print(f"error: cannot write standard output: {error.strerror}", file=sys.stderr)
+        code = code or 1
     os._exit(code or 0)
 
 
@@ -133,6 +164,20 @@ def _parse_flags(argv):
         missing = re.search(r"flag (--\w+)=None: Flag --\w+ must have a value", str(error))
         message = f"{missing[1]} is needed" if missing else " ".join(str(error).split())
         sys.exit(f"error: {message}; --help lists the options")
+    except Exception as error:  # a config file is read with the flags, and may raise anything
+        logging.debug("where it happened", exc_info=True)
+        sys.exit(config_error(error))
+
+
+def config_error(error):
+    """In one line, why the config file, or a change of one of its values, cannot be used."""
+    title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
+    while error.args and isinstance(error.args[-1], Exception):  # the library wraps what happened
+        error = error.args[-1]
+    reason = str(error.args[0]) if isinstance(error, AttributeError | KeyError) and error.args else str(error)
+    if isinstance(error, OSError):  # the last of the lines about what was tried
+        reason = reason.strip().splitlines()[-1]
+    return f"error: --config: {title}: {' '.join(reason.split()) or type(error).__name__}"
 
 
 def import_keras():

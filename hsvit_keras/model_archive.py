@@ -8,6 +8,7 @@ would run it.
 import importlib.util
 import math
 import pathlib
+import re
 import sys
 import sysconfig
 import zipfile
@@ -18,6 +19,7 @@ from hsvit_runtime.errors import InputError
 # Packages beside itself that Keras imports when the config of a model names them.
 _IMPORTED = ("keras_cv", "keras_hub", "keras_nlp")
 _CONFIG = "config.json"
+_WEIGHTS = re.compile(r"model\.weights\.(h5|npz|json)$")  # the last is the index of several files
 _LARGEST_CONFIG = 64 * 2**20  # bytes
 _LONGEST_SEQUENCE = 1000  # layers of a Sequential, which Keras builds anew with each of them
 _MOST_SHRUNK = 100  # times that a member may be larger than the file; Keras does not compress
@@ -61,8 +63,9 @@ def read_config(path):
 
 
 def _check_members(path, members):
-    if _CONFIG not in members:
-        raise InputError(f"{path} is damaged or no Keras model: the archive has no {_CONFIG}")
+    for kind, is_there in ((_CONFIG, _CONFIG in members), ("weights", any(map(_WEIGHTS.match, members)))):
+        if not is_there:
+            raise InputError(f"{path} is damaged or no Keras model: the archive has no {kind}")
     largest = max(members, key=members.get)
     if members[_CONFIG] > _LARGEST_CONFIG or members[largest] > _MOST_SHRUNK * path.stat().st_size:
         shown = _CONFIG if members[_CONFIG] > _LARGEST_CONFIG else largest
@@ -98,7 +101,8 @@ def _fault(entry, weights):
         most = weights // _BYTES_OF_A_BLOCK if is_depth else weights
         if key != "seed" and any(number > most for number in numbers):
             return _too_few(name, [key], settings, weights)
-    if not is_ours and math.prod(sizes["filters"] + sizes["kernel_size"]) > weights:
+    product = [] if is_ours else sizes["filters"] + sizes["kernel_size"]
+    if product and math.prod(product) > weights:
         return _too_few(name, ["filters", "kernel_size"], settings, weights)
     return None
 

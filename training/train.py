@@ -117,22 +117,6 @@ def _hosts():
     return hosts_of(FLAGS.job_addresses, FLAGS.num_processes, FLAGS.process_id)
 
 
-def _config_error(error):
-    """In one line, why the config file, or a change of one of its values, cannot be used."""
-    title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
-    while error.args and isinstance(error.args[-1], Exception):  # the library wraps what happened
-        error = error.args[-1]
-    reason = str(error.args[0]) if isinstance(error, AttributeError | KeyError) else str(error)
-    if isinstance(error, OSError):  # the last of the lines about what was tried
-        reason = reason.strip().splitlines()[-1]
-    return f"error: --config: {title}: {' '.join(reason.split())}"
-
-
 if __name__ == "__main__":
     define_flags()
-    try:
-        commands.run(main, first=_guard)
-    except Exception as error:  # the config file is read with the flags, and may raise anything
-        if FLAGS.is_parsed():
-            raise
-        sys.exit(_config_error(error))
+    commands.run(main, first=_guard)

@@ -102,8 +102,8 @@ def _run_step(step, source, original, folder, data_dir, keep_zeros):
     if values["epochs"]:
         learning = fit.learner(model, values, data.task, original)
         fit.prepare(learning, values, data, epoch=0)
-        fit.fit(learning, model, run, begun, data, more_callbacks=callbacks)
-        run.release()
+        with run:
+            fit.fit(learning, model, run, begun, data, more_callbacks=callbacks)
     model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)
     with quietly(), replacing(folder / "model.keras") as temporary:

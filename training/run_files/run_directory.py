@@ -24,6 +24,13 @@ from training.run_files.event_file import EventFile
 # A member of the archive last.keras; Keras looks for its own members only.
 _ROWS = "epochs.json"
 _LOCK = "training.lock"  # held by the process that trains
+_EVENTS = "tensorboard"
+_FILES = (
+    "config.json",
+    "run.json",
+    "metrics.jsonl",
+    "best.keras",
+)  # of a run, beside what says how far it is
 
 
 class RunDirectory:
@@ -47,6 +54,16 @@ class RunDirectory:
             raise FileError(f"--workdir={path} is a file; the folder of a run is needed")
         self.last = self.path / "last.keras"
         self.rows = []
+        self._is_held, self._made = False, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        """Lets go of the folder; where no epoch was finished, what was made of it is removed."""
+        if kind is not None and self._is_held:
+            self._leave_unfinished(was_stopped=not issubclass(kind, Exception))
+        self.release()
 
     def summary(self):
         """The summary of a finished run, else None; one that is being extended is not finished."""
@@ -105,6 +122,7 @@ class RunDirectory:
         """
         import keras
 
+        self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -113,6 +131,7 @@ class RunDirectory:
             raise FileError(
                 f"another process trains in --workdir={self.path}: wait for its end, or use another"
             )
+        self._is_held = True
         self._remove_leftovers()
         self.schedules = self._schedules(config["epochs"])
         write_json(self.path / "run.json", {"backend": keras.backend.backend(), "schedules": self.schedules})
@@ -121,9 +140,9 @@ class RunDirectory:
         self._metric = metric
         self._restore(model)
         self._write_metrics()
-        shutil.rmtree(self.path / "tensorboard", ignore_errors=True)
-        (self.path / "tensorboard").mkdir()
-        self._events = EventFile(self.path / "tensorboard")
+        shutil.rmtree(self.path / _EVENTS, ignore_errors=True)
+        (self.path / _EVENTS).mkdir()
+        self._events = EventFile(self.path / _EVENTS)
         for row in self.rows:
             self._write_events(row)
 
@@ -158,7 +177,25 @@ class RunDirectory:
 
     def release(self):
         """Lets other processes train in the folder."""
-        claiming.release(self.path / _LOCK)
+        if self._is_held:
+            self._is_held = False
+            claiming.release(self.path / _LOCK)
+
+    def _leave_unfinished(self, was_stopped):
+        """Says how far a run has come that does not end now, or removes what there is without an epoch."""
+        if self.last.is_file():
+            if was_stopped:
+                print(
+                    f"{self.path} holds {len(self.rows)} finished epochs: the same command goes on",
+                    flush=True,
+                )
+            return
+        shutil.rmtree(self.path / _EVENTS, ignore_errors=True)
+        for name in (*_FILES, _LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what is not empty stays
+            for folder in self._made:
+                folder.rmdir()
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
