@@ -78,6 +78,45 @@ def write_json(path, content):
         temporary.write_text(json.dumps(content, indent=2) + "\n")
 
 
+def make_folder(path):
+    """Makes a folder, and those above it that are missing.
+
+    Args:
+        path: str or path.
+
+    Returns:
+        list of paths, those that were made, the innermost first; for `remove_empty`.
+
+    Raises:
+        FileError: it cannot be made.
+    """
+    path = pathlib.Path(path)
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {path}: {error.strerror}") from error
+    return made
+
+
+def remove_empty(folders):
+    """Removes folders that hold nothing, the innermost first."""
+    with contextlib.suppress(OSError):  # what is not empty stays, and so do those above it
+        for folder in folders:
+            folder.rmdir()
+
+
+@contextlib.contextmanager
+def making_folder(path):
+    """Makes a folder as `make_folder` does; after an error it goes again unless there is something in it."""
+    made = make_folder(path)
+    try:
+        yield
+    except BaseException:
+        remove_empty(made)
+        raise
+
+
 @contextlib.contextmanager
 def replacing_folder(path, marker):
     """Yields a temporary folder that is renamed to `path` at the end, or removed after an error.

@@ -53,9 +53,10 @@ class OnnxModel(Runnable):
         try:
             self._session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # ONNX Runtime's error classes have no common base
-            raise InputError(
-                f"{name} does not load in ONNX Runtime: {' '.join(str(error).split())[:300]}"
-            ) from error
+            reason = " ".join(str(error).split())[:300]
+            if "INVALID_PROTOBUF" in reason:
+                reason = "it is damaged, or no ONNX file"
+            raise InputError(f"{name} does not load in ONNX Runtime: {reason}") from error
         self.init_ms = 1e3 * (time.perf_counter() - start)
         properties = self._session.get_modelmeta().custom_metadata_map
         grids = _property(properties, GRIDS, name, _grids)

@@ -13,7 +13,7 @@ import zipfile
 
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, InputError
-from hsvit_runtime.files import replacing, write_json
+from hsvit_runtime.files import make_folder, remove_empty, replacing, write_json
 from hsvit_runtime.json_schemas import array
 from hsvit_runtime.native_output import quietly
 from measuring import run_schemas
@@ -122,11 +122,7 @@ class RunDirectory:
         """
         import keras
 
-        self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"--workdir={self.path} cannot be made: {error.strerror}") from error
+        self._made = make_folder(self.path)
         if not claiming.claim_for_process(self.path / _LOCK):
             raise FileError(
                 f"another process trains in --workdir={self.path}: wait for its end, or use another"
@@ -193,9 +189,7 @@ class RunDirectory:
         shutil.rmtree(self.path / _EVENTS, ignore_errors=True)
         for name in (*_FILES, _LOCK):
             (self.path / name).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # what is not empty stays
-            for folder in self._made:
-                folder.rmdir()
+        remove_empty(self._made)
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""

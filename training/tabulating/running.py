@@ -7,7 +7,7 @@ import pathlib
 
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, InputError
-from hsvit_runtime.files import write_json
+from hsvit_runtime.files import making_folder, write_json
 from hsvit_runtime.json_schemas import TEXT, record
 from training.run_files.claiming import claim
 from training.run_files.run_directory import RunDirectory
@@ -100,15 +100,15 @@ def _train(run, place):
     """Trains one run; whether it did."""
     if is_finished(run) or failure(run):
         return False
-    run.path.mkdir(parents=True, exist_ok=True)
-    claimed = claim(_lock(run))
-    if claimed is None:
-        return False
-    with claimed:
-        if is_finished(run) or failure(run):  # by the process that has just let go of it
+    with making_folder(run.path):
+        claimed = claim(_lock(run))
+        if claimed is None:
             return False
-        print(f"run {place}: {run.name}", flush=True)
-        _fit(run)
+        with claimed:
+            if is_finished(run) or failure(run):  # by the process that has just let go of it
+                return False
+            print(f"run {place}: {run.name}", flush=True)
+            _fit(run)
     return True
 
 
