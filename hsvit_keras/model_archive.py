@@ -22,6 +22,7 @@ _CONFIG = "config.json"
 _WEIGHTS = re.compile(r"model\.weights\.(h5|npz|json)$")  # the last is the index of several files
 _LARGEST_CONFIG = 64 * 2**20  # bytes
 _LONGEST_SEQUENCE = 1000  # layers of a Sequential, which Keras builds anew with each of them
+_SMALL = 2**20  # bytes of a member that may be compressed by any factor
 _MOST_SHRUNK = 100  # times that a member may be larger than the file; Keras does not compress
 _BYTES_OF_A_BLOCK = 512  # at least, in the file of weights
 _OURS = "hsvit_keras.models."
@@ -66,12 +67,12 @@ def _check_members(path, members):
     for kind, is_there in ((_CONFIG, _CONFIG in members), ("weights", any(map(_WEIGHTS.match, members)))):
         if not is_there:
             raise InputError(f"{path} is damaged or no Keras model: the archive has no {kind}")
-    largest = max(members, key=members.get)
-    if members[_CONFIG] > _LARGEST_CONFIG or members[largest] > _MOST_SHRUNK * path.stat().st_size:
-        shown = _CONFIG if members[_CONFIG] > _LARGEST_CONFIG else largest
-        raise InputError(
-            f"{path} is damaged or no Keras model: its {shown} would have {members[shown] / 1e6:,.0f} MB"
-        )
+    most = dict.fromkeys(members, max(_SMALL, _MOST_SHRUNK * path.stat().st_size))
+    most[_CONFIG] = min(most[_CONFIG], _LARGEST_CONFIG)
+    for name, size in members.items():
+        if size > most[name]:
+            shown = f"{size / 1e6:,.0f} MB"
+            raise InputError(f"{path} is damaged or no Keras model: its {name} would have {shown}")
 
 
 def _entries(content):
