@@ -1,6 +1,7 @@
 """How every command of the package starts, and how it ends on bad input."""
 
 import atexit
+import errno
 import gc
 import importlib
 import os
@@ -15,8 +16,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, flags, logging
 
-from command_line import end_at_once, guarding
+from command_line import config_files, end_at_once, guarding
 from hsvit_runtime.native_output import quietly
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def run(main, uses_keras=True, argument=None, first=None):
@@ -53,7 +56,7 @@ def run(main, uses_keras=True, argument=None, first=None):
             sys.stdout = _nowhere()
             sys.exit(141)
         except (InputError, OSError) as error:
-            if not isinstance(error, InputError) and error.filename is None:
+            if not isinstance(error, InputError) and error.filename is None and error.errno not in _FULL:
                 raise
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {_message(error)}")
@@ -114,6 +117,8 @@ def _message(error):
     """The error in one line; Python's own errors about files as "name: reason"."""
     if isinstance(error, InputError):
         return str(error)
+    if error.filename is None:  # what is written for a file has its name, see `hsvit_runtime.files`
+        return f"cannot write standard output: {error.strerror}"
     return f"{error.filename}: {error.strerror}"
 
 
@@ -150,8 +155,9 @@ def _leave(code):
     except BrokenPipeError:
         pass
     except OSError as error:
-        print(f"error: cannot write standard output: {error.strerror}", file=sys.stderr)
-        code = code or 1
+        if not code:
+            print(f"error: {_message(error)}", file=sys.stderr)
+            code = 1
     os._exit(code or 0)
 
 
@@ -166,18 +172,7 @@ def _parse_flags(argv):
         sys.exit(f"error: {message}; --help lists the options")
     except Exception as error:  # a config file is read with the flags, and may raise anything
         logging.debug("where it happened", exc_info=True)
-        sys.exit(config_error(error))
-
-
-def config_error(error):
-    """In one line, why the config file, or a change of one of its values, cannot be used."""
-    title = "unknown key" if isinstance(error, AttributeError) else "cannot be used"
-    while error.args and isinstance(error.args[-1], Exception):  # the library wraps what happened
-        error = error.args[-1]
-    reason = str(error.args[0]) if isinstance(error, AttributeError | KeyError) and error.args else str(error)
-    if isinstance(error, OSError):  # the last of the lines about what was tried
-        reason = reason.strip().splitlines()[-1]
-    return f"error: --config: {title}: {' '.join(reason.split()) or type(error).__name__}"
+        sys.exit(config_files.error_line(error))
 
 
 def import_keras():

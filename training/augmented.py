@@ -10,9 +10,8 @@ import json
 import pathlib
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands
+from command_line import commands, config_files
 from command_line.tables import table
 from hsvit_runtime import outputs
 from hsvit_runtime.files import write_json
@@ -21,7 +20,7 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.", lock_config=False)
+    config_files.define(None, "File with the hyper-parameters.", lock_config=False)
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
     flags.DEFINE_string("output", None, "The .png file to draw to.", required=True)
 

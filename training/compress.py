@@ -22,9 +22,8 @@ when it is started again: after the last finished step, or the last epoch within
 import pathlib
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands
+from command_line import commands, config_files
 
 FLAGS = flags.FLAGS
 
@@ -35,7 +34,7 @@ def define_flags():
     flags.DEFINE_string("output", None, "The .keras file to write.", required=True)
     flags.DEFINE_multi_string("step", [], "A step, such as 'slim groups=8 epochs=20'. May be repeated.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
-    config_flags.DEFINE_config_file("config", str(default), "File with steps and settings.")
+    config_files.define(str(default), "File with steps and settings.")
 
 
 def main(_):

@@ -9,9 +9,8 @@ the test part, on which the table is measured. `DIR/study.json` has a row for ea
 """
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands
+from command_line import commands, config_files
 from hsvit_runtime.errors import InputError
 from training.spreading import workers
 
@@ -19,7 +18,7 @@ FLAGS = flags.FLAGS
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with models and chains.")
+    config_files.define(None, "File with models and chains.")
     flags.DEFINE_string("workdir", None, "Folder of the study.", required=True)
     flags.DEFINE_list("models", [], "Models of the config to study; all by default.")
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")

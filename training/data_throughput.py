@@ -15,9 +15,8 @@ import statistics
 import tempfile
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands, tables
+from command_line import commands, config_files, tables
 from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.files import write_json
@@ -32,7 +31,7 @@ _SPEEDS = ("images_per_second", "images_per_cpu_second")
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the hyper-parameters.", lock_config=False)
+    config_files.define(None, "File with the hyper-parameters.", lock_config=False)
     flags.DEFINE_string("output", None, "JSON file to write.", required=True)
     flags.DEFINE_list("workers", ["0", "1", "2"], "Numbers of workers.")
     flags.DEFINE_integer("images", 512, "Images in an epoch.", lower_bound=10)

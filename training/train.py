@@ -31,9 +31,8 @@ import sys
 import traceback
 
 from absl import flags, logging
-from ml_collections import config_flags
 
-from command_line import commands, guarding
+from command_line import commands, config_files, guarding
 from hsvit_runtime.errors import InputError
 from training.fitting.hosts import hosts_of, is_loss_of_a_host
 
@@ -44,8 +43,7 @@ _OF_IMAGES = pathlib.Path(__file__).parent / "configs/folder.py"
 def define_flags():
     # ml_collections reads changes of a config from the command line at once, so it has to know the file.
     has_images = any(argument.lstrip("-").partition("=")[0] == "images" for argument in sys.argv)
-    config_flags.DEFINE_config_file(
-        "config",
+    config_files.define(
         str(_OF_IMAGES) if has_images else None,
         "File with the hyper-parameters.",
         lock_config=False,

@@ -12,7 +12,7 @@ import pytest
 from ml_collections import ConfigDict
 
 import hsvit_keras
-from command_line import commands
+from command_line import config_files
 from data_sets import DATASETS
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.tasks import task_named
@@ -427,7 +427,7 @@ def test_a_config_file_that_cannot_be_used_is_one_line(tmp_path, content, change
     with pytest.raises(Exception) as raised:
         call(train, f"--config={file}", f"--workdir={tmp_path / 'run'}", *changes)
     error = raised.value
-    said = f"error: {error}" if isinstance(error, InputError) else commands.config_error(error)
+    said = f"error: {error}" if isinstance(error, InputError) else config_files.error_line(error)
     assert said.startswith("error: --config: cannot be used: ")
     assert words.format(file=file) in said and "\n" not in said
     assert not (tmp_path / "run").exists()

@@ -205,7 +205,7 @@ class RunDirectory:
 
     def _schedules(self, epochs):
         """`schedules` with that of a run's last part behind it."""
-        if not self.last.is_file():
+        if not self.last.is_file() or not (self.path / "run.json").is_file():
             return [epochs]
         before = self._run().get("schedules", [self._config()["epochs"]])
         return before if before[-1] == epochs else [*before, epochs]

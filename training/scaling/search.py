@@ -15,9 +15,8 @@ import pprint
 import sys
 
 from absl import flags
-from ml_collections import config_flags
 
-from command_line import commands, tables
+from command_line import commands, config_files, tables
 from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from training.scaling import costs, greedy, plots
@@ -35,7 +34,7 @@ _KEYS = {
 
 
 def define_flags():
-    config_flags.DEFINE_config_file("config", None, "File with the search.")
+    config_files.define(None, "File with the search.")
     flags.DEFINE_string("workdir", None, "Folder of the search.", required=True)
     flags.DEFINE_string("data_dir", None, "Folder with the official files of the data set.")
     workers.define_flags(workers.LOCAL)
