@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import errno
 import gc
 import importlib
 import os
@@ -16,8 +17,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from absl import app, flags, logging
 
-from command_line import bounded, guarding
+from command_line import bounded, end_at_once, guarding
 from hsvit_runtime.native_output import quietly
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def run(main, uses_keras=True, argument=None, first=None):
@@ -43,12 +46,18 @@ def run(main, uses_keras=True, argument=None, first=None):
         try:
             if first:
                 first()
+            if guarding.is_guarded():
+                _clean_up_when_stopped()
             if uses_keras:
                 import_keras()
                 _prepare_loading()
+            _clean_up_when_stopped()
             return main(arguments)
+        except BrokenPipeError:  # a reader that has left, as in `... | head`
+            sys.stdout = _nowhere()
+            sys.exit(141)
         except (InputError, OSError) as error:
-            if not isinstance(error, InputError) and error.filename is None:
+            if not isinstance(error, InputError) and error.filename is None and error.errno not in _FULL:
                 raise
             logging.debug("where it happened", exc_info=True)
             sys.exit(f"error: {_message(error)}")
@@ -59,14 +68,35 @@ def run(main, uses_keras=True, argument=None, first=None):
     if uses_keras:
         bounded.names("import", [], "Modules that define classes of models, to import first.")
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
-    _raise_on(signal.SIGINT, KeyboardInterrupt())
-    _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
+    _open_standard_streams()
+    signal.signal(signal.SIGINT, end_at_once)
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     try:
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:
         _leave(end.code)
+
+
+def _open_standard_streams():
+    """Opens standard input, output and error where they are closed: a file would take their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
+
+
+def _nowhere():
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _clean_up_when_stopped():
+    """From here on there may be temporary files, which go with the exceptions that the signals become."""
+    _raise_on(signal.SIGINT, KeyboardInterrupt())
+    _raise_on(signal.SIGTERM, SystemExit(143))
 
 
 def _prepare_loading():
@@ -88,6 +118,8 @@ def _message(error):
     """The error in one line; Python's own errors about files as "name: reason"."""
     if isinstance(error, InputError):
         return str(error)
+    if error.filename is None:  # what is written for a file has its name, see `hsvit_runtime.files`
+        return f"cannot write standard output: {error.strerror}"
     return f"{error.filename}: {error.strerror}"
 
 
@@ -119,8 +151,14 @@ def _leave(code):
     if guarding.is_guarded():
         guarding.end(code or 0)
     atexit._run_exitfuncs()
-    with contextlib.suppress(OSError):  # a reader that has left, as in `... | head`
+    try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        if not code:
+            print(f"error: {_message(error)}", file=sys.stderr)
+            code = 1
     os._exit(code or 0)
 
 

@@ -7,18 +7,17 @@ Images without boxes stay, and so do crowds, which are neither learned nor count
 val2017, since the labels of the official one are not public.
 """
 
-import json
-
 import numpy as np
 
 from data_sets.dataset import ImageDataset
 from data_sets.folders import file_names
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
-from hsvit_runtime import box_labels
+from hsvit_runtime import box_labels, input_files, json_files
 from hsvit_runtime.errors import InputError, MissingFileError
 
 _PARTS = {"train": "train2017", "test": "val2017"}
+_MOST_BYTES = 4 * 2**30  # of annotations; COCO's own have 470 MB
 _USUAL_SHAPE = (640, 640, 3)
 
 
@@ -42,11 +41,15 @@ def load(split, data_dir=None):
     if folder is None or not (folder / part).is_dir():
         raise missing("COCO", data_dir, f"{annotations} and {part}/*.jpg", "https://cocodataset.org")
     file = folder / annotations
+    content = json_files.parse(input_files.read(file, most=_MOST_BYTES), file)
     try:
-        content = json.loads(file.read_bytes())
         class_names, names, rows = _read(content)
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is no annotation file of COCO's instances: {error!r}") from error
+    except KeyError as error:
+        raise InputError(
+            f"{file} is no annotation file of COCO's instances: there is no {error.args[0]!r}"
+        ) from error
+    except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        raise InputError(f"{file} is no annotation file of COCO's instances: {error}") from error
     _check_images(folder / part, names, file)
     images = ImageFiles([str(folder / part / name) for name in names])
     labels = box_labels.padded(rows)
@@ -70,7 +73,7 @@ def _read(content):
         )
         if row is not None:
             rows[image].append(row)
-    class_names = tuple(category["name"] for category in categories)
+    class_names = tuple(str(category["name"]) for category in categories)
     labels = [np.reshape(rows[image["id"]], (-1, box_labels.COLUMNS)) for image in images]
     return class_names, [image["file_name"] for image in images], labels
 

@@ -11,6 +11,7 @@ from PIL import ExifTags, Image
 from data_sets.archives import ArchiveFile
 from data_sets.crops import CENTRE
 from data_sets.pixel_formats import FORMATS, channels_of, plain
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import FileError, InputError
 
 MODES = {1: "L", 3: "RGB"}  # Pillow's, by channels
@@ -167,11 +168,16 @@ def _opened(path):
         with _file(path) as file, Image.open(file, formats=FORMATS) as image:
             yield image
     except Exception as error:  # decoders of damaged files raise nearly anything
-        raise FileError(f"cannot read the image {path}: {error}") from error
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"cannot read the image {path}: {reason}") from error
 
 
 def _file(path):
     """An open file, for Pillow maps a TIFF that it opens by name into memory, and then turns it wrongly."""
     if isinstance(path, io.IOBase):
         return contextlib.nullcontext(path)
-    return path.open() if isinstance(path, ArchiveFile) else open(path, "rb")
+    if isinstance(path, ArchiveFile):
+        return path.open()
+    if reason := input_files.why_not(path, "picture"):
+        raise FileError(reason)
+    return open(path, "rb")

@@ -15,6 +15,7 @@ from absl import flags
 
 from command_line import bounded, commands, model_data
 from export.converting import options
+from hsvit_runtime import files
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS
 from measuring.arm_cost import emulation
@@ -53,31 +54,31 @@ def main(_):
     candidates = models.read(_paths(models), FLAGS.data)
     models.check_labels(candidates, load_dataset(candidates[0].data_set, "test", FLAGS.data_dir))
     workdir = pathlib.Path(FLAGS.workdir)
-    workdir.mkdir(parents=True, exist_ok=True)
-    conversion = artifacts.Conversion(
-        presets=list(dict.fromkeys(FLAGS.preset)),
-        settings=options.settings_of,
-        samples=lambda model: options.samples_for(model, _SAMPLES),
-        calibration=options.own_calibration_for,
-        allow_loss=FLAGS.allow_loss,
-    )
-    made = artifacts.make(candidates, workdir / "artifacts", conversion)
-    data = {"data": FLAGS.data, "data_dir": FLAGS.data_dir, "input_range": FLAGS.input_range}
-    found, benchmark, cost = comparison.compare(
-        made,
-        workdir,
-        core=FLAGS.core,
-        blocks=FLAGS.blocks,
-        runs=FLAGS.block_runs,
-        threads=FLAGS.threads,
-        samples=FLAGS.samples,
-        **data,
-    )
-    print("\n".join([comparison.table(found), *warnings(benchmark), *found["answer"]]))
-    reports = [artifact.report for artifact in made if artifact.report]
-    page.write(workdir / "comparison.html", found, benchmark, cost, reports)
-    if FLAGS.bundle:
-        bundling.write(candidates, workdir, conversion, **data)
+    with files.making_folder(workdir):
+        conversion = artifacts.Conversion(
+            presets=list(dict.fromkeys(FLAGS.preset)),
+            settings=options.settings_of,
+            samples=lambda model: options.samples_for(model, _SAMPLES),
+            calibration=options.own_calibration_for,
+            allow_loss=FLAGS.allow_loss,
+        )
+        made = artifacts.make(candidates, workdir / "artifacts", conversion)
+        data = {"data": FLAGS.data, "data_dir": FLAGS.data_dir, "input_range": FLAGS.input_range}
+        found, benchmark, cost = comparison.compare(
+            made,
+            workdir,
+            core=FLAGS.core,
+            blocks=FLAGS.blocks,
+            runs=FLAGS.block_runs,
+            threads=FLAGS.threads,
+            samples=FLAGS.samples,
+            **data,
+        )
+        print("\n".join([comparison.table(found), *warnings(benchmark), *found["answer"]]))
+        reports = [artifact.report for artifact in made if artifact.report]
+        page.write(workdir / "comparison.html", found, benchmark, cost, reports)
+        if FLAGS.bundle:
+            bundling.write(candidates, workdir, conversion, **data)
 
 
 def _paths(models):

@@ -43,18 +43,18 @@ def main(_):
     if importlib.util.find_spec("simpy") is None:
         raise MissingPackageError("simulating needs SimPy: pip install 'hsvit-keras[horizontal]'")
     output = pathlib.Path(FLAGS.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    reads = [path for path in (*FLAGS.served, FLAGS.shards, FLAGS.subsets, FLAGS.networks) if path]
-    outputs.check(output, outputs.json_with("images", "seed", "rows"), reads=reads)
-    if FLAGS.served:
-        commands.refuse_useless("with --served, whose files say it", *_OF_SWEEP)
-        report = _compare_with_measured()
-    elif FLAGS.shards and FLAGS.subsets:
-        report = _sweep(output)
-    else:
-        raise InputError("needs --shards and --subsets to simulate, or --served to check the simulation")
-    files.write_json(output, {"images": FLAGS.images, "seed": FLAGS.seed, **report})
-    print(f"wrote {FLAGS.output}")
+    with files.making_folder(output.parent):
+        reads = [path for path in (*FLAGS.served, FLAGS.shards, FLAGS.subsets, FLAGS.networks) if path]
+        outputs.check(output, outputs.json_with("images", "seed", "rows"), reads=reads)
+        if FLAGS.served:
+            commands.refuse_useless("with --served, whose files say it", *_OF_SWEEP)
+            report = _compare_with_measured()
+        elif FLAGS.shards and FLAGS.subsets:
+            report = _sweep(output)
+        else:
+            raise InputError("needs --shards and --subsets to simulate, or --served to check the simulation")
+        files.write_json(output, {"images": FLAGS.images, "seed": FLAGS.seed, **report})
+        print(f"wrote {FLAGS.output}")
 
 
 def _compare_with_measured():

@@ -1,19 +1,17 @@
 """Saved Keras models."""
 
-import importlib.util
-import json
 import pathlib
 import re
-import sys
-import sysconfig
-import zipfile
 
 import keras
+import numpy as np
 
-from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_keras import model_archive
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError
 
-# Packages beside itself that Keras imports when the config of a model names them.
-_IMPORTED = ("keras_cv", "keras_hub", "keras_nlp")
+_SHOWN = 3  # weights that an error names; the rest is counted
+_LONGEST = 300  # characters of Keras' messages
 
 
 def load_model(path):
@@ -27,67 +25,64 @@ def load_model(path):
 
     Raises:
         MissingFileError: there is no such file.
+        FileError: it is no ordinary file that can be read.
         InputError: the file is no model file, is damaged, needs classes that are not registered, or has a
-            `Lambda` layer, whose code Keras runs only where that is allowed; or its classes are of a package
-            that is not among the installed ones, such as a folder of that name beside the script.
+            `Lambda` layer, whose code Keras runs only where that is allowed; its classes are of a package
+            that is not among the installed ones, such as a folder of that name beside the script; it was
+            saved before it was built; or its weights are not finite.
     """
     path = pathlib.Path(path)
-    if not path.is_file():
-        raise MissingFileError(f"there is no model file {path}")
     if path.suffix not in (".keras", ".h5"):
+        input_files.check(path, "model file", may_be_empty=True)
         raise InputError(f"cannot load {path}: a model saved by Keras ends in .keras or .h5")
-    if path.suffix == ".keras" and not zipfile.is_zipfile(path):
-        raise InputError(f"{path} is damaged or no Keras model: it is no zip archive, or was cut short")
-    if path.suffix == ".keras":
-        _check_imports(path)
+    input_files.check(path, "model file", may_be_empty=True)
+    config = model_archive.read_config(path) if path.suffix == ".keras" else {}
     try:
         model = keras.models.load_model(path, compile=False)
     except Exception as error:  # a damaged file ends in a dozen kinds of exception
         raise InputError(f"{path} is damaged or no Keras model: {_reason(error)}") from error
-    if path.suffix == ".keras" and (loss := _loss(path)):
+    if isinstance(model, keras.Sequential) and not model.built:
+        raise InputError(
+            f"{path} was saved before it was built, and has no weights: give the Sequential a keras.Input, "
+            "or call it once, and save it then"
+        )
+    check_finite(model, path)
+    if loss := _loss(config):
         model.loss = loss  # which says what outputs without an activation are
     return model
 
 
-def _check_imports(path):
-    """Raises `InputError` if loading would import a package that is not among the installed ones."""
-    packages = set()
+def check_finite(model, name):
+    """Raises `InputError` if weights of a model hold NaN or infinity, which names them.
 
-    def collect(entry):
-        packages.add(str(entry.get("module")).partition(".")[0])
-        return entry
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            json.loads(archive.read("config.json"), object_hook=collect)
-    except Exception:  # Keras says what is wrong with the file
-        return
-    installed = [pathlib.Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
-    for package in packages.intersection(_IMPORTED):
-        if package in sys.modules:  # somebody has asked for it
+    Args:
+        model: `keras.Model`.
+        name: str or path, the model, for the error.
+    """
+    found = []
+    for variable in model.variables:
+        values = keras.ops.convert_to_numpy(variable.value)
+        if values.dtype.kind in "biuUS":
             continue
-        found = importlib.util.find_spec(package)
-        if found is None or found.origin is None:
-            continue
-        place = pathlib.Path(found.origin).resolve()
-        if not any(place.is_relative_to(folder) for folder in installed):
-            raise InputError(
-                f"{path} needs the package {package!r}, which lies in {place.parent} and is not installed: "
-                f"if you trust it, import it first, in commands by --import={package}"
-            )
+        wrong = values.size - np.count_nonzero(np.isfinite(np.asarray(values, "float32")))
+        if wrong:
+            found.append(f"{variable.path} ({wrong:,} of {values.size:,} values)")
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise InputError(f"{name} holds NaN or infinity in its weights: {', '.join(found[:_SHOWN])}{more}")
 
 
-def _loss(path):
+def _loss(config):
     """The name of the loss that a `.keras` file was compiled with; None where it is not one of Keras'."""
-    with zipfile.ZipFile(path) as archive:
-        loss = (json.loads(archive.read("config.json")).get("compile_config") or {}).get("loss")
+    compiled = config.get("compile_config")
+    loss = compiled.get("loss") if isinstance(compiled, dict) else None
     if isinstance(loss, dict) and loss.get("module") == "keras.losses":
         loss = (loss.get("config") or {}).get("name")
     return loss if isinstance(loss, str) else None
 
 
 def _reason(error):
-    """Keras' message in one line, an unknown class first."""
+    """Keras' message in one line and in our words where we know it, an unknown class first."""
     words = " ".join(str(error).split()) or type(error).__name__
     if unknown := re.search(r"Could not locate class '(\w+)'", words):
         return (
@@ -99,4 +94,17 @@ def _reason(error):
             "it has a Lambda layer, whose code runs with it: if you trust the file, allow it by "
             "keras.config.enable_unsafe_deserialization(), in commands by --unsafe"
         )
-    return words if len(words) <= 300 else f"...{words[-300:]}"
+    if isinstance(error, MemoryError) or "OOM when" in words or "RESOURCE_EXHAUSTED" in words:
+        shape = re.search(r"shape ?(\[[\d,]+\])", words)
+        return f"its config asks for more memory than there is{f', a tensor of {shape[1]}' if shape else ''}"
+    if re.search(r"[Uu]nable to (a?synchronously )?open|truncated file|file signature", words):
+        return "its weights are damaged or cut short"
+    if isinstance(error, KeyError):
+        return f"its config lacks {words}"
+    if isinstance(error, TypeError | AttributeError) and "Exception encountered" not in words:
+        return f"its config is not one of Keras ({words[:_LONGEST]})"
+    layer = re.search(r"<class '(?:\w+\.)*(\w+)'> could not be deserialized", words)
+    reason = words.rpartition("Exception encountered: ")[2]
+    if layer:
+        reason = f"its {layer[1]} cannot be made: {reason}"
+    return reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."

@@ -2,7 +2,18 @@
 
 import dataclasses
 
+from hsvit_runtime import json_files
+from hsvit_runtime.json_schemas import FLAG, NUMBER, TEXT, array, or_null, partial
 from hsvit_runtime.resizing import Resizing
+
+_SCHEMA = partial(
+    task=or_null(TEXT),
+    class_names=or_null(array(TEXT)),
+    data_set=or_null(TEXT),
+    input_range=or_null({**array(NUMBER, 2), "maxItems": 2}),
+    probabilities=FLAG,
+    resizing=or_null(partial()),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +46,12 @@ class Description:
 
     @classmethod
     def from_json(cls, content):
-        """Makes a `Description` of the dict of `to_json`; unknown keys are ignored."""
+        """Makes a `Description` of the dict of `to_json`; unknown keys are ignored.
+
+        Raises:
+            InputError: a value is of another kind.
+        """
+        json_files.check(content, _SCHEMA, "the description")
         known = {field.name for field in dataclasses.fields(cls)}
         values = {name: value for name, value in content.items() if name in known}
         for name in ("class_names", "input_range"):

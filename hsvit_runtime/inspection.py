@@ -3,10 +3,10 @@
 import collections
 import hashlib
 import math
-import pathlib
 import textwrap
 
-from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import delegation, runtimes, tflite_file, xnnpack
 
 _WIDTH = 100  # of a line of `summary`, in characters
@@ -113,12 +113,7 @@ def multiply_adds(op):
 def _content(path_or_bytes):
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         return bytes(path_or_bytes), "the model"
-    path = pathlib.Path(path_or_bytes)
-    if path.is_dir():
-        raise FileError(f"{path} is a folder, a .tflite file is needed")
-    if not path.exists():
-        raise MissingFileError(f"there is no file {path}")
-    return path.read_bytes(), str(path)
+    return input_files.read(path_or_bytes, may_be_empty=True), str(path_or_bytes)
 
 
 def _delegation(model, observed):

@@ -2,11 +2,9 @@
 
 import json
 import math
-import os
-import pathlib
-import stat
 
-from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError
 
 MOST_BYTES = 512 * 2**20
 _LONGEST = 200  # characters of a value that a message repeats
@@ -29,29 +27,33 @@ def read(path, schema=None, kind=None):
         FileError: it is no ordinary file, too large or cannot be read.
         MissingFileError: it is not there.
     """
-    content = parse(read_bytes(path), path)
+    content = parse(input_files.read(path, most=MOST_BYTES, may_be_empty=True), path)
     if schema is not None:
         check(content, schema, path if kind is None else f"{path} is no {kind}")
     return content
 
 
-def read_bytes(path, most=MOST_BYTES):
-    """The content of an ordinary file of limited size; a device or a pipe, which may not end, is refused."""
-    path = pathlib.Path(path)
+def read_if_sound(path, schema):
+    """What a file holds that is only a saving of work, such as an earlier result; None if it is not sound."""
     try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise MissingFileError(f"there is no file {path}") from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"cannot read {path}: it is no ordinary file")
-    if status.st_size > most:
-        raise FileError(f"{path} has {status.st_size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} are read")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {os.strerror(error.errno)}") from error
+        return read(path, schema)
+    except InputError:
+        return None
+
+
+def read_lines(path, schema):
+    """What the lines of a file hold, each JSON by the schema; arguments and errors as of `read`."""
+    return parse_lines(input_files.read(path, most=MOST_BYTES, may_be_empty=True), schema, path)
+
+
+def parse_lines(content, schema, where):
+    """What lines of bytes hold, see `read_lines`; errors name the line of `where`, a str or path."""
+    rows = []
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            rows.append(parse(line, f"line {number} of {where}"))
+            check(rows[-1], schema, f"line {number} of {where}")
+    return rows
 
 
 def parse(content, where):

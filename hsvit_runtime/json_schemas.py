@@ -2,8 +2,8 @@
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
-NUMBER = {"type": "number"}
-AMOUNT = {"type": "number", "minimum": 0}
+NUMBER = {"type": "number", "minimum": -1e30, "maximum": 1e30}  # sums and squares of more would overflow
+AMOUNT = {"type": "number", "minimum": 0, "maximum": 1e18}
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _MANY = 10**6  # groups, shards or clients: more would only use up memory
 
@@ -23,6 +23,11 @@ def record(**entries):
     return {"type": "object", "required": list(entries), "properties": entries}
 
 
+def partial(**entries):
+    """An object whose entries, where it has them, are these; it may have others."""
+    return {"type": "object", "properties": entries}
+
+
 def mapping(values):
     """An object from any names to values of one schema."""
     return {"type": "object", "additionalProperties": values}
@@ -30,4 +35,13 @@ def mapping(values):
 
 def or_null(schema):
     """The schema, or null."""
+    if isinstance(schema.get("type"), str):
+        return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+MEASURE = {
+    **record(name=TEXT, title=TEXT, higher_is_better=FLAG, is_share=FLAG),
+    "additionalProperties": False,
+}
+TASK = record(name=TEXT, metric=or_null(MEASURE), agreement=or_null(MEASURE))  # of `Task.to_json`

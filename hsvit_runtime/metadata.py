@@ -12,7 +12,7 @@ import struct
 import zipfile
 import zlib
 
-from hsvit_runtime import text_lists
+from hsvit_runtime import json_files, text_lists
 from hsvit_runtime.description import Description
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import metadata_schema, packing, signatures, tflite_file
@@ -218,7 +218,7 @@ def _read(content, file):
     try:
         own = _entry(content, OWN)
         if own is not None:
-            return Description.from_json(json.loads(own))
+            return Description.from_json(json_files.parse(own, "its description"))
         standard = _entry(content, STANDARD)
         return Description() if standard is None else _from_standard(metadata_schema.unpack(standard), file)
     except _DAMAGE:

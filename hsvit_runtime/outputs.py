@@ -1,11 +1,11 @@
 """What a command may write to: a new file, or one of the kind that it writes itself."""
 
 import dataclasses
-import json
 import os
 import pathlib
 from collections.abc import Callable
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, MissingFileError
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -32,11 +32,7 @@ def json_with(*keys):
     """The kind of a JSON report: an object that has these keys."""
 
     def is_one(path):
-        try:
-            content = json.loads(path.read_bytes())
-        except (ValueError, RecursionError):
-            return False
-        return isinstance(content, dict) and content.keys() >= set(keys)
+        return json_files.read_if_sound(path, {"type": "object", "required": list(keys)}) is not None
 
     return Kind(f"report with {' and '.join(map(repr, keys))}", ".json", is_one)
 

@@ -36,8 +36,8 @@ class Resizing:
     @classmethod
     def from_json(cls, content):
         """Makes a `Resizing` of the dict of `to_json`."""
-        size = content["size"]
-        return cls(content["filter"], tuple(size) if isinstance(size, list | tuple) else size)
+        size = content.get("size")
+        return cls(content.get("filter"), tuple(size) if isinstance(size, list | tuple) else size)
 
     def to_input(self, old, new):
         """The same for inputs of another size: as much of a picture is cut off.

@@ -11,6 +11,7 @@ import dataclasses
 import numpy as np
 
 from hsvit_runtime.description import Description
+from hsvit_runtime.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,12 +126,25 @@ class Runnable(abc.ABC):
         for start in range(0, count, size or count):
             batch = {name: array[start : start + (size or count)] for name, array in tensors.items()}
             batches.append(self.dequantize(self.run(_padded(batch, size))))
-        return {name: np.concatenate([batch[name] for batch in batches])[:count] for name in batches[0]}
+        return {name: joined(name, [batch[name] for batch in batches])[:count] for name in batches[0]}
 
     def predict_only(self, inputs):
         """`predict` of a model with one input and one output: takes an array, returns a float32 array."""
         (output,) = self.predict({self.inputs[0].name: inputs}).values()
         return output
+
+
+def joined(name, parts):
+    """What an output is for all samples, from what it is for each batch.
+
+    Raises:
+        InputError: it has no axis of the batch.
+    """
+    if not parts[0].ndim:
+        raise InputError(
+            f"the output {name!r} is one number for a whole batch; one for each sample is needed"
+        )
+    return np.concatenate(parts)
 
 
 def _padded(tensors, size):

@@ -7,7 +7,8 @@ import time
 
 import numpy as np
 
-from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError
 from hsvit_runtime.litert import tflite_file
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.runnable import Runnable, Tensor
@@ -101,8 +102,8 @@ def _load(path_or_content, threads, delegate):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     is_content = isinstance(path_or_content, bytes)
-    if not is_content and not pathlib.Path(path_or_content).is_file():
-        raise MissingFileError(f"there is no model file {path_or_content}")
+    if not is_content:
+        input_files.check(path_or_content, "model file", may_be_empty=True)
     given = {"model_content": path_or_content} if is_content else {"model_path": str(path_or_content)}
     if not delegate:
         given["experimental_op_resolver_type"] = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES

@@ -5,8 +5,7 @@ import pathlib
 
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError
-
-_OBJECT = {"type": "object"}
+from measuring import run_schemas
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +49,8 @@ def finished_runs(folder):
     return {
         path.name: FinishedRun(
             path,
-            json_files.read(path / "config.json", _OBJECT),
-            json_files.read(path / "summary.json", _OBJECT),
+            json_files.read(path / "config.json", run_schemas.CONFIG),
+            json_files.read(path / "summary.json", run_schemas.FINISHED),
         )
         for path in paths
         if (path / "best.keras").is_file()

@@ -9,11 +9,12 @@ All of them become one flat dict with the field names of `BenchmarkResult` (`ini
 of them has no interval.
 """
 
-import json
 import pathlib
 import re
 
-from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime import input_files, json_files
+from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import TEXT, array, or_null, partial
 from measuring import benchmark_report
 
 _NUMBER = r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
@@ -66,6 +67,10 @@ _OTHER_NUMBERS = {
     "overall_footprint_mb": rf"(?:Memory footprint delta.* overall=|Overall footprint: +){_NUMBER}",
     "peak_mem_mb": rf"(?:Overall peak memory footprint \(MB\).*: |Peak memory: +){_NUMBER}",
 }
+_MOST_BYTES = 64 * 2**20
+_MOST = 1e15  # of any unit
+# The texts of a result, under the names of BenchmarkResult; all else are numbers, also as texts.
+_TEXTS = partial(accelerators=array(TEXT), delegate=or_null(TEXT), graph=TEXT, tool=TEXT)
 _DELEGATES = {"XNNPack": "cpu", "Gpu": "gpu", "NnApi": "npu", "Hexagon": "npu"}
 
 _UNKNOWN_STATE = dict.fromkeys(
@@ -145,18 +150,20 @@ def read_result(path):
         InputError: the file holds no result or several.
         OSError: the file cannot be read.
     """
-    path = pathlib.Path(path)
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {path}")
+    content = input_files.read(path, most=_MOST_BYTES, may_be_empty=True)
     try:
-        return _model(_facts(path.read_text()), path.name)
-    except (ValueError, TypeError) as error:
+        facts = _facts(content.decode(errors="replace"))
+        json_files.check(facts, _TEXTS, "it")
+        return _model(facts, pathlib.Path(path).name)
+    except InputError as error:
         raise InputError(f"{path} is no output of benchmark_model or litert-benchmark: {error}") from error
 
 
 def _facts(text):
     if text.lstrip().startswith("{"):
-        facts = _flat(json.loads(text))
+        content = json_files.parse(text.encode(), "it")
+        json_files.check(content, {"type": "object"}, "it")
+        facts = _flat(content)
     elif "latency_metrics" in text:
         facts = {name: float(value) for name, value in re.findall(rf"(\w+): *{_NUMBER}", text)}
     else:
@@ -221,6 +228,17 @@ def _in_ms(microseconds, names):
     return {names[label]: float(value) / 1000 for label, value in microseconds if label in names}
 
 
+def _amount(name, value):
+    """The number that a fact is, which none of the tools has below 0."""
+    try:
+        found = float(value)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"{name} is {str(value)[:40]!r}, and a number is needed") from None
+    if not 0 <= found < _MOST:
+        raise InputError(f"{name} is {str(value)[:40]}, which cannot be")
+    return found
+
+
 def _model(facts, file_name):
     """The tool's name and a model of the report; None stands for what is not among the facts."""
     tool = facts.get("tool", "benchmark_model")
@@ -232,7 +250,7 @@ def _model(facts, file_name):
 
     def number(name, scale=1.0, kind=float):
         value = facts.get(name)
-        return None if value is None else kind(scale * float(value))
+        return None if value is None else kind(scale * _amount(name, value))
 
     def size(name):
         return number(f"{name}_kb", 2**10, round) or number(f"{name}_mb", 2**20, round)

@@ -1,7 +1,6 @@
 """Converts, inspects and times every registered model, and writes the table of all."""
 
 import fnmatch
-import json
 import pathlib
 import sys
 import time
@@ -15,8 +14,9 @@ from hsvit_keras.artifacts.lowering import lower
 from hsvit_keras.artifacts.tflite_conversion import convert
 from hsvit_keras.compression.counting import count_parameters
 from hsvit_keras.models.registry import registered
-from hsvit_runtime import files, inspection, outputs
+from hsvit_runtime import files, inspection, json_files, outputs
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import AMOUNT, TEXT, array, count, mapping, or_null, record
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring import device, latency_statistics, timing
 
@@ -24,6 +24,26 @@ REFERENCE = "deit_tiny"
 PRESETS = ("float32", "dynamic")
 THREADS, WARMUP = 1, 1
 _HEADING = b"# Models\n"
+_OF_PRESET = record(
+    bytes=count(0, 10**15),
+    partitions=or_null(count()),
+    undelegated_ops=array(record(op=TEXT, count=count(), reason=TEXT)),
+    latency_ratio=record(value=AMOUNT),
+)
+_NUMBERS = mapping(  # of the file beside the table: the rows of `examine`
+    record(
+        **{"class": TEXT, **{preset: _OF_PRESET for preset in PRESETS}},
+        paper=TEXT,
+        link=TEXT,
+        input=array(count(1)),
+        classes=count(1),
+        parameters=count(0, 10**15),
+        macs=count(0, 10**18),
+        device=record(
+            cpu=or_null(TEXT), litert_version=TEXT, threads=count(1), other_load_cores=or_null(AMOUNT)
+        ),
+    )
+)
 _PAGE = outputs.Kind("table of models", ".md", lambda path: path.read_bytes().startswith(_HEADING))
 
 
@@ -80,15 +100,15 @@ def _matching(patterns, listed):
 
 
 def _read(path):
+    if not path.exists():
+        return {}
     try:
-        rows = json.loads(path.read_text()) if path.exists() else {}
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}; remove it to examine all models again") from error
-    if not isinstance(rows, dict) or not all(
-        isinstance(row, dict) and "class" in row for row in rows.values()
-    ):
-        raise InputError(f"{path} holds no numbers of models and would be lost: choose another output")
-    return rows
+        return json_files.read(path, _NUMBERS)
+    except InputError as error:
+        raise InputError(
+            f"{error}: it is no table of models, and would be lost; choose another output, or remove it to "
+            "examine all models again"
+        ) from error
 
 
 # ---- what is found ---------------------------------------------------------------------------------

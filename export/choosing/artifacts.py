@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import json
 import pathlib
 
 import keras
@@ -11,7 +10,7 @@ from hsvit_keras.artifacts import to_tflite
 from hsvit_keras.artifacts.writing import report_of
 from hsvit_keras.model_files import load_model
 from hsvit_keras.tasks import task_named
-from hsvit_runtime import files
+from hsvit_runtime import files, json_files, report_schema
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import preset_named
 
@@ -134,13 +133,10 @@ def _made(artifact, conversion, data):
 
 def _kept(path, made_from):
     """The report of an artifact that is there, whole and made from just this; else None."""
-    try:
-        report = json.loads(report_of(path).read_text())
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, ValueError):
+    report = json_files.read_if_sound(report_of(path), report_schema.MADE)
+    if report is None or report.get("made_from") != made_from or not path.is_file():
         return None
-    same = report.get("made_from") == made_from and report.get("sha256") == sha256
-    return report if same else None
+    return report if report["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() else None
 
 
 def _told(artifact):

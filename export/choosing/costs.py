@@ -1,10 +1,9 @@
 """Instructions of the artifacts on a phone's core, where the tools to count them are there."""
 
-import json
 import pathlib
 
 from command_line import commands
-from hsvit_runtime import files
+from hsvit_runtime import files, json_files
 from hsvit_runtime.errors import InputError
 from measuring.arm_cost import counting
 
@@ -40,7 +39,4 @@ def counted(paths, core, output):
 
 def _known(output):
     """The report of an earlier count; None without one."""
-    try:
-        return json.loads(output.read_text())
-    except (OSError, ValueError):
-        return None
+    return json_files.read_if_sound(output, counting.REPORT)

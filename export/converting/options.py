@@ -1,15 +1,14 @@
 """Flags of a conversion, and the data that a model is calibrated and compared on."""
 
 import pathlib
-import zipfile
 
-import numpy as np
 from absl import flags
 
 from command_line import bounded, commands, model_data
 from data_sets import load_dataset, sample_images
 from data_sets.crops import crop_of
-from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError
 from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
 FLAGS = flags.FLAGS
@@ -135,19 +134,19 @@ def _is_quantized(model):
 def _samples_of_file(path, model):
     """`Samples` of the arrays in a .npz file."""
     from hsvit_keras.artifacts import Samples
+    from hsvit_keras.checkpoints.reading import read_npz
     from hsvit_keras.compression.model_inputs import named_inputs
 
     if FLAGS.data is not None:
         raise InputError(f"--inputs and --data exclude each other; received {path} and {FLAGS.data}")
-    path = pathlib.Path(path)
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {path} of --inputs")
+    content = input_files.read(path, "file of --inputs")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            found = dict(arrays)
-    except (ValueError, OSError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"--inputs={path} is no .npz file of arrays of numbers: {error}") from error
-    return Samples(named_inputs(model, found, f"the arrays of --inputs={path}"), data=path.name)
+        found = read_npz(content)
+    except Exception as error:  # a damaged file can fail in any way
+        reason = " ".join(str(error).split())
+        raise InputError(f"--inputs={path} is no .npz file of arrays of numbers: {reason}") from error
+    named = named_inputs(model, found, f"the arrays of --inputs={path}")
+    return Samples(named, data=pathlib.Path(path).name)
 
 
 def samples_for(model, count):

@@ -1,11 +1,15 @@
 """Reads what a run left in its folder: its training, its artifacts, its benchmarks, its costs on a core."""
 
 import dataclasses
+import functools
 import pathlib
 
-from hsvit_runtime import json_files
+from hsvit_runtime import input_files, json_files, outputs, report_schema
 from hsvit_runtime.errors import InputError, MissingFileError
-from measuring import benchmark_report
+from measuring import benchmark_report, run_schemas
+from measuring.arm_cost import counting
+
+_LARGEST_PICTURE = 64 * 2**20  # bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,26 +61,31 @@ def read_run(workdir, *, exports=None, benchmarks=None):
     described = found
     if exports is not None:
         described = _read_all(_read_object, _search(_folder("exports", exports)), skipped)
-    metrics = [path for path in [workdir / "metrics.jsonl"] if path.is_file()]
     if benchmarks is None:
         told = [path for path, content in found.items() if {"models", "pairs"} <= set(content)]
         reports = _read_all(_read_benchmark, told, skipped).values()
     else:
         reports = map(_read_benchmark, map(pathlib.Path, benchmarks))
     counted = [path for path, content in found.items() if {"cost", "core", "models"} <= set(content)]
+    converted = [
+        path for path, content in described.items() if {"artifact", "sha256", "parity"} <= set(content)
+    ]
     run = Run(
         name=workdir.resolve().name,
-        config=found.get(workdir / "config.json"),
-        summary=found.get(workdir / "summary.json"),
-        metrics=_read_all(_read_json_lines, metrics, skipped).get(workdir / "metrics.jsonl", []),
-        samples=_bytes(workdir / "samples.png"),
+        config=_one(_read_by(run_schemas.CONFIG), workdir / "config.json", skipped),
+        summary=_one(_read_by(run_schemas.SUMMARY), workdir / "summary.json", skipped),
+        metrics=_one(_read_rows, workdir / "metrics.jsonl", skipped) or [],
+        samples=_one(_read_picture, workdir / "samples.png", skipped),
         artifacts=[
             {**content, "name": content["artifact"]}
-            for content in described.values()
-            if {"artifact", "sha256", "parity"} <= set(content) and isinstance(content["parity"], dict)
+            for content in _read_all(
+                _read_by(report_schema.ARTIFACT, "report of a converter"), converted, skipped
+            ).values()
         ],
         benchmarks=list(reports),
-        costs=list(_read_all(_read_cost, counted, skipped).values()),
+        costs=list(
+            _read_all(_read_by(counting.REPORT, "report of export.arm_cost"), counted, skipped).values()
+        ),
         skipped=list(dict.fromkeys(skipped)),
     )
     if not any((run.config, run.summary, run.metrics, run.artifacts, run.benchmarks, run.costs)):
@@ -92,15 +101,12 @@ def read_run(workdir, *, exports=None, benchmarks=None):
     return run
 
 
-def _bytes(path):
-    return path.read_bytes() if path.is_file() else None
-
-
 def _search(folder):
     """The JSON files in a folder and those below, without hidden ones."""
-    paths = (path for path in folder.rglob("*.json") if path.is_file())
     return sorted(
-        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        path
+        for path in folder.rglob("*.json")
+        if not path.is_dir() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
 
 
@@ -113,6 +119,11 @@ def _read_all(read, paths, skipped):
         except (OSError, ValueError) as error:
             skipped.append(str(error))
     return contents
+
+
+def _one(read, path, skipped):
+    """What `read` makes of a file; None where it is not there, or `skipped` is told why not."""
+    return _read_all(read, [path] if path.exists() else [], skipped).get(path)
 
 
 def _folder(name, path):
@@ -129,12 +140,19 @@ def _read_object(path):
     return content
 
 
-def _read_json_lines(path):
-    lines = enumerate(path.read_bytes().splitlines(), start=1)
-    rows = [json_files.parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
-    if not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} must hold one JSON object a line")
-    return rows
+def _read_by(schema, kind=None):
+    return functools.partial(json_files.read, schema=schema, kind=kind)
+
+
+def _read_rows(path):
+    return json_files.read_lines(path, run_schemas.ROW)
+
+
+def _read_picture(path):
+    content = input_files.read(path, "picture", _LARGEST_PICTURE)
+    if not outputs.PICTURE.is_one(path):
+        raise InputError(f"{path} is no PNG picture")
+    return content
 
 
 def _read_benchmark(path):
@@ -145,15 +163,4 @@ def _read_benchmark(path):
         benchmark_report.check(content)
     except ValueError as error:
         raise InputError(f"{path} is no benchmark report: {error}") from error
-    return content
-
-
-def _read_cost(path):
-    content = _read_object(path)
-    models = content["models"]
-    needed = {"name", "instructions", "ratio", "by_kind"}
-    if not (isinstance(models, list) and models and all(needed <= set(model) for model in models)):
-        raise InputError(
-            f"{path} is no report of export.arm_cost: its models need {', '.join(sorted(needed))}"
-        )
     return content

@@ -5,7 +5,6 @@ which follows `benchmark.schema.json`. Each log line carries the run's id.
 """
 
 import dataclasses
-import json
 import pathlib
 import secrets
 import time
@@ -13,7 +12,7 @@ import time
 from export.phones.adb import PhoneError
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
-from hsvit_runtime.json_schemas import record
+from hsvit_runtime.json_schemas import TEXT, count, or_null, partial, record
 from measuring import benchmark_report
 
 PACKAGE = "org.hsvit.benchmark"
@@ -24,6 +23,14 @@ BUNDLE_VERSION = 2  # of bundles that the app reads
 _ACTIVITY = f"{PACKAGE}/.app.MainActivity"
 _TAG = "HsvitBenchmark"
 _PROGRESS, _RESULT = "HSVIT_PROGRESS ", "HSVIT_RESULT "
+_STEPS = count(0, 10**9)
+_ENTRIES = {  # what the app logs behind these words
+    _PROGRESS: record(run_id=TEXT, done=_STEPS, total=_STEPS),
+    _RESULT: {
+        **partial(run_id=TEXT, status=TEXT, report=or_null(TEXT), message=or_null(TEXT)),
+        "required": ["run_id", "status"],
+    },
+}
 _PAUSE = 2.0  # seconds without a log line, after which we check that the app still runs
 
 
@@ -160,10 +167,11 @@ def _entry(message, kind, run_id):
     if message is None or not message.startswith(kind):
         return None
     try:
-        entry = json.loads(message.removeprefix(kind))
-    except ValueError:  # cut short where the log was full
+        entry = json_files.parse(message.removeprefix(kind).encode(errors="replace"), "the log")
+        json_files.check(entry, _ENTRIES[kind], "the log")
+    except InputError:  # cut short where the log was full
         return None
-    return entry if isinstance(entry, dict) and entry.get("run_id") == run_id else None
+    return entry if entry["run_id"] == run_id else None
 
 
 def latest_report(device):

@@ -1,7 +1,6 @@
 """Trains small models, quantizes each with all tools, and tells how near the float model they stay."""
 
 import collections
-import json
 import pathlib
 
 import keras
@@ -13,8 +12,10 @@ from export.quantizers import models
 from export.quantizers.quantizers import quantizers
 from hsvit_keras.artifacts.keras_model import predict
 from hsvit_keras.compression.model_inputs import input_name
-from hsvit_runtime import files, inspection
+from hsvit_keras.model_files import load_model
+from hsvit_runtime import files, inspection, json_files
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import AMOUNT, SHARE, TEXT, count, mapping, or_null, record
 from hsvit_runtime.litert import tflite_file
 from hsvit_runtime.tflite_model import TFLiteModel
 from measuring import device
@@ -22,6 +23,16 @@ from measuring import device
 CALIBRATION_IMAGES = 128
 _CHANGES = ("QUANTIZE", "DEQUANTIZE")
 TOOLS = ("ours", "TFLiteConverter", "ai-edge-quantizer")
+
+
+_OPS = mapping(count())
+_TOOL = {
+    "anyOf": [
+        record(failed=TEXT),
+        record(error=AMOUNT, alike=SHARE, integer_ops=_OPS, float_ops=_OPS, partitions=or_null(count())),
+    ]
+}
+_REPORT = record(models=mapping(record(accuracy=SHARE, tools=record(**dict.fromkeys(TOOLS, _TOOL)))))
 
 
 def compare(workdir, names=(), *, epochs=15):
@@ -50,7 +61,7 @@ def compare(workdir, names=(), *, epochs=15):
     output = workdir / "quantizers.json"
     report = {"device": device.describe(), "models": {}}
     if output.exists():
-        report = json.loads(output.read_text())
+        report = json_files.read(output, _REPORT, "comparison of quantizers")
     images = {part: _digits(part) for part in ("train", "test")}
     for name in names or models.names():
         if name not in report["models"]:
@@ -105,13 +116,14 @@ def _digits(part):
 def _trained(name, workdir, part, epochs):
     path = workdir / f"{name}.keras"
     if path.exists():
-        return keras.models.load_model(path)
+        return load_model(path)
     print(f"training {name}", flush=True)
     keras.utils.set_random_seed(0)
     model = models.create(name)
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(*part, batch_size=64, epochs=epochs, verbose=0)
-    model.save(path)
+    with files.replacing(path) as temporary:
+        model.save(temporary)
     return model
 
 

@@ -42,22 +42,26 @@ def study(path, data_dir=None, *, blocks=20, runs=10):
     """
     path = pathlib.Path(path)
     models, rows, refused = _models(path), [], []
-    path.with_name("artifacts").mkdir(exist_ok=True)
-    for studied in models:
-        tried = [artifact for row in studied for artifact in _artifacts(row, path, data_dir)]
-        made = [artifact for artifact in tried if "reason" not in artifact]
-        refused += [artifact for artifact in tried if "reason" in artifact]
-        measured = comparing.measure(
-            [artifact["file"] for artifact in made], blocks=blocks, runs=runs, samples=0, data_dir=data_dir
-        )
-        rows += _rows(made, measured, studied[0])
-        report = {
-            "task": measured["task"],
-            "device": measured["device"],
-            "rows": rows,
-            "refused": refused,
-        }
-        files.write_json(report_beside(path), report)
+    with files.making_folder(path.with_name("artifacts")):
+        for studied in models:
+            tried = [artifact for row in studied for artifact in _artifacts(row, path, data_dir)]
+            made = [artifact for artifact in tried if "reason" not in artifact]
+            refused += [artifact for artifact in tried if "reason" in artifact]
+            measured = comparing.measure(
+                [artifact["file"] for artifact in made],
+                blocks=blocks,
+                runs=runs,
+                samples=0,
+                data_dir=data_dir,
+            )
+            rows += _rows(made, measured, studied[0])
+            report = {
+                "task": measured["task"],
+                "device": measured["device"],
+                "rows": rows,
+                "refused": refused,
+            }
+            files.write_json(report_beside(path), report)
     return report
 
 

@@ -1,11 +1,10 @@
 """Keeps the reports that browsers send: each is checked, of limited size, and named by us."""
 
 import datetime
-import json
 import pathlib
 import secrets
 
-from hsvit_runtime import files
+from hsvit_runtime import files, json_files
 from hsvit_runtime.errors import InputError, MissingFileError
 from measuring import benchmark_report
 
@@ -45,16 +44,9 @@ class Collector:
             raise InputError(f"a report may have {MOST_BYTES} bytes, this one has {len(body)}")
         if sum(1 for _ in self._folder.glob("web-*.json")) >= MOST_REPORTS:
             raise InputError(f"{self._folder} holds {MOST_REPORTS} reports, no more are taken")
-        try:
-            report = json.loads(body, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"it is no JSON: {error}") from error
+        report = json_files.parse(body, "what was sent")
         benchmark_report.check(report)
         now = datetime.datetime.now(datetime.UTC)
         path = self._folder / f"web-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}.json"
         files.write_json(path, report)
         return path, report
-
-
-def _refuse(name):
-    raise ValueError(f"{name} is no number of JSON")

@@ -7,7 +7,6 @@ of this machine.
 import hashlib
 import html
 import http.server
-import json
 import mimetypes
 import pathlib
 import re
@@ -16,7 +15,9 @@ import sys
 import urllib.parse
 
 from export.web_site import collecting
+from hsvit_runtime import input_files, json_files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
+from hsvit_runtime.json_schemas import mapping, record
 
 # Threads: https://web.dev/articles/coop-coep. All the rest limits what a page may do, even one with a fault.
 HEADERS = {
@@ -36,6 +37,8 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
 }
+_FILE = record(sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"})
+_SITE = record(files={**mapping(_FILE), "required": ["index.html"]})
 _REPORTS = "/reports"
 _REPORT_TYPE = "application/json"
 _PATIENCE_S = 30  # a connection that sends nothing for so long is closed
@@ -97,14 +100,13 @@ def _read_files(folder):
     path = folder / "site.json"
     if not path.is_file():
         raise MissingFileError(f"output={str(folder)!r} holds no site.json: --bundle writes a site there")
-    content = path.read_bytes()
-    try:
-        facts = json.loads(content)["files"]
-        found = {f"/{name}": (folder / name, facts[name]["sha256"]) for name in facts}
-        outside = [name for name in facts if {"", "..", "."} & set(name.split("/")) or "\\" in name]
-        page = found["/index.html"]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path} is damaged: {error}") from error
+    content = input_files.read(path)
+    site = json_files.parse(content, path)
+    json_files.check(site, _SITE, f"{path} is no list of a site's files")
+    facts = site["files"]
+    found = {f"/{name}": (folder / name, facts[name]["sha256"]) for name in facts}
+    outside = [name for name in facts if {"", "..", "."} & set(name.split("/")) or "\\" in name]
+    page = found["/index.html"]
     if outside:
         raise InputError(f"{path} names a file outside of its folder: {outside[0]}")
     return {**found, "/": page, "/site.json": (path, hashlib.sha256(content).hexdigest())}

@@ -11,7 +11,7 @@ from hsvit_keras.compression.graph import functional
 from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.layers.model_description import ModelDescription, description_of
 from hsvit_keras.model_files import load_model
-from hsvit_runtime.runnable import Runnable, Tensor
+from hsvit_runtime.runnable import Runnable, Tensor, joined
 
 
 class KerasModel(Runnable):
@@ -96,7 +96,8 @@ def predict(model, inputs, batch_size=128):
         given = [array[start : start + size] for array in arrays]
         outputs = keras.tree.flatten(model(keras.tree.pack_sequence_as(model.input, given), training=False))
         parts.append([np.asarray(keras.ops.convert_to_numpy(output), "float32") for output in outputs])
-    return dict(zip(output_names(model), map(np.concatenate, zip(*parts, strict=True)), strict=True))
+    named = zip(output_names(model), zip(*parts, strict=True), strict=True)
+    return {name: joined(name, outputs) for name, outputs in named}
 
 
 def _limit_tensorflow(threads):

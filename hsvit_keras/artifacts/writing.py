@@ -26,7 +26,7 @@ from hsvit_keras.compression.ranges import ActivationRange
 from hsvit_keras.compression.rewriting import rewrite, with_dtype
 from hsvit_keras.layers.detection_output import with_detections
 from hsvit_keras.layers.model_description import description_of
-from hsvit_keras.model_files import load_model
+from hsvit_keras.model_files import check_finite, load_model
 from hsvit_keras.tasks import Classification, task_of
 from hsvit_runtime import files, inspection, outputs
 from hsvit_runtime.errors import InputError
@@ -416,7 +416,9 @@ def _compared(prepared, runnable, inputs, labels):
 
 
 def _prepare(model, request, preset):
-    if not isinstance(model, keras.Model):
+    if isinstance(model, keras.Model):
+        check_finite(model, repr(model.name))
+    else:
         model = load_model(model)
     loss = loss_of(model)
     original = model = in_float32(functional(model))

@@ -33,7 +33,7 @@ def read_weights(source):
     index = pathlib.Path(source)
     places = _places(index)
     files = sorted(set(places.values()))
-    missing = [name for name in files if not (index.parent / name).is_file()]
+    missing = [name for name in files if not (index.parent / name).exists()]
     if missing:
         raise MissingFileError(f"{index} lists files that are not there: {listed(missing)}")
     parts = {name: read_state_dict(index.parent / name) for name in files}

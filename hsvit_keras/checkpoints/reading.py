@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hsvit_runtime.errors import InputError, MissingFileError, MissingPackageError
+from hsvit_runtime import input_files
+from hsvit_runtime.errors import InputError, MissingPackageError
 
 _STORAGES = {  # PyTorch's name: ours
     "FloatStorage": "float32",
@@ -50,6 +51,7 @@ _SAFETENSORS = {  # safetensors' name: ours
     "BOOL": "bool",
     "C64": "complex64",
 }
+_MOST_SHRUNK = 100  # times that a member of an archive may be larger than all of it
 _STREAM_MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of a file of torch.save before its zip format
 
 
@@ -154,9 +156,7 @@ def _read_file(source):
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"{path} has to end in one of {', '.join(_READERS)}")
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {path}")
-    data = path.read_bytes()
+    data = input_files.read(path, may_be_empty=True)
     try:
         return reader(data)
     except ImportError:
@@ -165,11 +165,20 @@ def _read_file(source):
         raise InputError(f"{path} cannot be read: {_one_line(error)}") from error
 
 
-def _read_npz(data):
+def read_npz(data):
+    """The arrays in the bytes of an `.npz` file: dict from name to `np.ndarray`."""
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise InputError("it is not a whole zip archive, which np.savez writes")
+    _check_sizes(zipfile.ZipFile(io.BytesIO(data)), len(data))
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         return dict(archive)
+
+
+def _check_sizes(archive, size):
+    """Raises `InputError` if a member says that it is far larger than its archive of so many bytes."""
+    for member in archive.infolist():
+        if member.file_size > _MOST_SHRUNK * size:
+            raise InputError(f"its {member.filename} would have {member.file_size / 1e6:,.0f} MB")
 
 
 def _read_safetensors(data):
@@ -194,6 +203,7 @@ def _read_torch(data):
 
 def _read_torch_zip(data):
     archive = zipfile.ZipFile(io.BytesIO(data))
+    _check_sizes(archive, len(data))
     names = archive.namelist()
     folders = [name.removesuffix("data.pkl") for name in names if name.endswith("/data.pkl")]
     if len(folders) != 1:
@@ -227,7 +237,7 @@ def _read_torch_stream(data):
 
 
 _READERS = {
-    ".npz": _read_npz,
+    ".npz": read_npz,
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,

@@ -3,11 +3,32 @@
 import hashlib
 import pathlib
 
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import AMOUNT, TEXT, array, mapping, record
+from hsvit_runtime.json_schemas import count as count_schema
 from hsvit_runtime.litert import tflite_file
 from measuring.arm_cost import emulation, toolchain
 
 _WARMUPS, _RUNS = 2, 2
+_INSTRUCTIONS = count_schema(0, 10**15)
+# What `compare` gives.
+REPORT = record(
+    cost={"const": "instructions"},
+    core=TEXT,
+    runtime=record(name=TEXT, version=TEXT),
+    models=array(
+        record(
+            name=TEXT,
+            sha256=TEXT,
+            bytes=count_schema(0, 10**15),
+            instructions=_INSTRUCTIONS,
+            by_kind=mapping(_INSTRUCTIONS),
+            ratio=AMOUNT,
+        ),
+        least=1,
+    ),
+)
 
 
 def instructions(path, core="cortex-a76", *, cache=None):
@@ -47,7 +68,7 @@ def count(path, core="cortex-a76", *, cache=None):
     if core not in emulation.CORES:
         raise InputError(f"core={core!r} is unknown; known are {', '.join(emulation.CORES)}")
     path = pathlib.Path(path).resolve()
-    content = path.read_bytes()
+    content = input_files.read(path, "model file")
     tflite_file.check_header(content, str(path))
     runs = emulation.run(toolchain.prepare(cache), path, core, warmups=_WARMUPS, runs=_RUNS)
     totals = [sum(run.values()) for run in runs]
@@ -82,7 +103,7 @@ def compare(paths, core="cortex-a76", *, cache=None, known=None, progress=lambda
     models = []
     for path in map(pathlib.Path, paths):
         progress(path)
-        counted = counts.get(hashlib.sha256(path.read_bytes()).hexdigest())
+        counted = counts.get(hashlib.sha256(input_files.read(path, "model file")).hexdigest())
         models.append({**counted, "name": path.name} if counted else count(path, core, cache=cache))
     for model in models:
         model["ratio"] = model["instructions"] / models[0]["instructions"]

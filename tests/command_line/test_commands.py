@@ -221,3 +221,66 @@ commands.run(main, uses_keras=False)
     result = run(code)
     assert result.returncode == 130
     assert result.stderr == "interrupted; nothing half-written was left\n" and result.stdout == ""
+
+
+def test_ctrl_c_while_modules_are_imported():
+    stop = "import os, signal\ndef stop(): os.kill(os.getpid(), signal.SIGINT)\n"
+    result = run(stop + "commands.run(print, uses_keras=False, first=stop)")
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr == "interrupted; nothing was written\n"
+
+
+def test_a_command_listens_to_ctrl_c_from_its_first_import_on():
+    code = (
+        "import os, signal, sys, types\n"
+        "sys.modules['__main__'].__spec__ = types.SimpleNamespace(name='training.train')\n"
+        "import command_line\nos.kill(os.getpid(), signal.SIGINT)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "interrupted; nothing was written\n")
+
+
+@pytest.mark.parametrize(
+    "output, status, said",
+    [
+        (">&-", 0, ""),
+        ("> /dev/full", 1, "error: cannot write standard output: No space left on device\n"),
+        ("| true", 141, ""),
+    ],
+)
+def test_output_that_nobody_takes(output, status, said, tmp_path):
+    code = "from command_line import commands\ndef main(_):\n  for _ in range(100): print('x' * {count})\n"
+    code += "commands.run(main, uses_keras=False)"
+    count = 1 if "full" in output else 10_000  # a full buffer is written at once
+    command = [
+        "bash",
+        "-o",
+        "pipefail",
+        "-c",
+        f'"{sys.executable}" -c "$0" {output}',
+        code.format(count=count),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (status, said)
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ("--config.nope=1", "error: --config: unknown key: "),
+        ("--config.epochs=many", "error: flag --config.epochs=many: "),
+        ("--config=nowhere.py", "error: --config: cannot be used: "),
+    ],
+)
+def test_a_change_of_a_config_that_cannot_be_is_one_line(change, said, tmp_path):
+    (tmp_path / "config.py").write_text(
+        "from ml_collections import ConfigDict\ndef get_config(): return ConfigDict({'epochs': 1})"
+    )
+    code = (
+        "from absl import flags\nfrom command_line import config_files\n"
+        f"config_files.define({str(tmp_path / 'config.py')!r}, 'A config.')\n"
+        "commands.run(lambda _: flags.FLAGS.config.epochs, uses_keras=False)"
+    )
+    result = run(code, change)
+    assert result.returncode == 1
+    assert result.stderr.startswith(said) and result.stderr.count("\n") == 1

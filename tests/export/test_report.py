@@ -207,7 +207,7 @@ def test_a_task_of_another_metric(workdir):
 
 
 def test_samples_of_the_test_part_are_shown(workdir):
-    png = b"\x89PNG of samples"
+    png = b"\x89PNG\r\n\x1a\n of samples"
     content, _, _ = build(workdir({**COMPLETE, "samples.png": png}))
     assert f"data:image/png;base64,{base64.b64encode(png).decode()}" in content
 
@@ -280,8 +280,14 @@ COSTS = {
     "core": "cortex-a76",
     "runtime": {"name": "ai-edge-litert", "version": "2.3.0"},
     "models": [
-        {"name": "float32.tflite", "instructions": 35_287_711, "ratio": 1.0, "by_kind": {"fma": 25_324_258}},
-        {"name": "int8.tflite", "instructions": 10_632_463, "ratio": 0.30131, "by_kind": {"dot": 6_382_400}},
+        {
+            **{"name": "float32.tflite", "bytes": 4000, "sha256": "ab" * 32},
+            **{"instructions": 35_287_711, "ratio": 1.0, "by_kind": {"fma": 25_324_258}},
+        },
+        {
+            **{"name": "int8.tflite", "bytes": 1000, "sha256": "cd" * 32},
+            **{"instructions": 10_632_463, "ratio": 0.30131, "by_kind": {"dot": 6_382_400}},
+        },
     ],
 }
 
@@ -304,7 +310,7 @@ def test_costs_alone_are_enough_and_broken_ones_are_left_out(workdir):
     assert [report["core"] for report in run.costs] == ["cortex-a76"]
     (note,) = run.skipped
     assert note.endswith(
-        "broken.json is no report of export.arm_cost: its models need by_kind, instructions, name, ratio"
+        "broken.json is no report of export.arm_cost: models[0] is wrong: 'sha256' is a required property"
     )
 
 
@@ -490,7 +496,7 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
         ),
         ("metrics.jsonl", '{"loss": 1}\n{"loss"', r"line 2 of .*metrics\.jsonl is no JSON: "),
         ("config.json", b"\xff\xfe\x00", r"config\.json is no JSON: "),
-        ("metrics.jsonl", "[1]\n", r"metrics\.jsonl must hold one JSON object a line"),
+        ("metrics.jsonl", "[1]\n", r"line 1 of .*metrics\.jsonl: the whole is wrong: \[1\] is not of type"),
         ("exports/strange.json", "[1]", r"strange\.json holds no JSON object"),
     ],
 )

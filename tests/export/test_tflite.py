@@ -174,7 +174,7 @@ def test_arrays_are_samples_and_calibration(command, preset, two_inputs, tmp_pat
             r"arrays of --inputs=.*lacks\.npz have to be named .*, left, right; received",
         ),
         ({"inputs": "wide.npz"}, r"wide\.npz for 'left' have to be of shape \(count, 4\)"),
-        ({"inputs": "none.npz"}, r"there is no file .*none\.npz of --inputs"),
+        ({"inputs": "none.npz"}, r"there is no file of --inputs .*none\.npz"),
         ({"inputs": "model.keras"}, r"model\.keras is no \.npz file of arrays|have to be named"),
         ({"inputs": "arrays.npz", "data": "digits"}, "--inputs and --data exclude each other"),
         ({}, "does not say its data set|export.tflite and export.onnx take arrays by --inputs"),

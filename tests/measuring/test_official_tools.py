@@ -190,7 +190,7 @@ def test_proto_json(read):
         ("", "there is no latency in it"),
         ("hello\n", "there is no latency in it"),
         ("{}", "there is no latency in it"),
-        ('{"latency": ', "Expecting value"),
+        ('{"latency": ', "it is no JSON: expecting value at line 1, column 13"),
         (SHELL + SHELL, "several results are in it; one a file is needed"),
         (LITERT + LITERT, "several results are in it"),
         (SHELL[: SHELL.index("INFO: count=1000")], "there is no latency in it"),
@@ -198,7 +198,13 @@ def test_proto_json(read):
             "INFO: STARTING!\nERROR: Failed to allocate tensors!\nERROR: Benchmarking failed.\n",
             "its run failed",
         ),
-        ('{"avg_ms": "fast"}', "could not convert string to float: 'fast'"),
+        ('{"avg_ms": -1}', "avg_ms is -1, which cannot be"),
+        ('{"avg_ms": "nan"}', "avg_ms is nan, which cannot be"),
+        ('{"avg_ms": 1, "num_runs": [1]}', "num_runs is '[1]', and a number is needed"),
+        ('{"avg_ms": 1, "graph": 7}', "graph is wrong: 7 is not of type 'string'"),
+        ('{"avg_ms": NaN}', "it holds NaN"),
+        ("{" * 3 + '"a":' * 3, "it is no JSON"),
+        ('{"avg_ms": "fast"}', "avg_ms is 'fast', and a number is needed"),
     ],
 )
 def test_other_content_is_refused_in_one_line(read, tmp_path, content, message):

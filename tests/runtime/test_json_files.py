@@ -58,7 +58,9 @@ def test_what_is_no_file(tmp_path):
     with pytest.raises(MissingFileError, match=r"there is no file .*none\.json"):
         json_files.read(tmp_path / "none.json")
     os.mkfifo(tmp_path / "pipe.json")
-    for path in ("/dev/zero", tmp_path / "pipe.json", tmp_path):
+    with pytest.raises(FileError, match="it is a folder, a file is needed"):
+        json_files.read(tmp_path)
+    for path in ("/dev/zero", tmp_path / "pipe.json"):
         with pytest.raises(FileError, match="it is no ordinary file"):
             json_files.read(path)
 
@@ -66,5 +68,5 @@ def test_what_is_no_file(tmp_path):
 def test_what_is_too_large(tmp_path):
     with open(tmp_path / "large.json", "wb") as file:
         file.truncate(json_files.MOST_BYTES + 1)
-    with pytest.raises(FileError, match="has 537 MB; at most 537 are read"):
+    with pytest.raises(FileError, match="it has 537 MB; at most 537 are read"):
         json_files.read(tmp_path / "large.json")

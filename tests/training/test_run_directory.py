@@ -11,7 +11,7 @@ import pytest
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
 from hsvit_keras.tasks import Measure
-from hsvit_runtime.errors import FileError
+from hsvit_runtime.errors import FileError, InputError
 from training.run_files import curves
 from training.run_files.run_directory import RunDirectory
 
@@ -270,3 +270,42 @@ def test_a_finished_run_has_a_summary(tmp_path):
     assert RunDirectory(tmp_path).summary() == {"epochs": 1}
     (tmp_path / "last.keras").unlink()
     assert RunDirectory(tmp_path).summary() is None
+
+
+def test_a_run_that_fails_before_an_epoch_is_done_leaves_nothing(tmp_path):
+    with pytest.raises(KeyError), RunDirectory(tmp_path / "new" / "run") as run:
+        run.start(CONFIG, make_model(), ACCURACY)
+        raise KeyError("in the first epoch")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "notes").touch()
+    with pytest.raises(KeyError), RunDirectory(tmp_path) as run:
+        run.start(CONFIG, make_model(), ACCURACY)
+        raise KeyError("in the first epoch")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_run_that_is_stopped_later_says_that_it_goes_on(tmp_path, capsys):
+    with pytest.raises(Killed), RunDirectory(tmp_path) as run:
+        model = make_model()
+        run.start(CONFIG, model, ACCURACY)
+        finish_epoch(run, model, 1)
+        raise Killed
+    assert capsys.readouterr().out == f"{tmp_path} holds 1 finished epochs: the same command goes on\n"
+    assert not (tmp_path / "training.lock").exists() and (tmp_path / "last.keras").exists()
+    assert len(start(tmp_path).rows) == 1
+
+
+@pytest.mark.parametrize(
+    "name, content, fault",
+    [
+        ("run.json", "{}", "'backend' is a required property"),
+        ("run.json", '{"backend": "jax", "schedules": [-1]}', r"schedules\[0\] is wrong"),
+        ("config.json", "[]", "is not of type 'object'"),
+    ],
+)
+def test_a_damaged_file_of_a_run_is_named(name, content, fault, tmp_path):
+    model = make_model()
+    finish_epoch(start(tmp_path, model), model, 1)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=rf"{name}.*{fault}"):
+        start(tmp_path)

@@ -632,7 +632,7 @@ def test_a_broken_image_is_named_with_what_to_do(tmp_path):
     "place, words",
     [
         ("file", "--workdir=.*file is a file"),
-        ("file/run", "--workdir=.*file/run cannot be made: Not a directory"),
+        ("file/run", "cannot make the folder .*file/run: Not a directory"),
     ],
 )
 def test_a_workdir_that_cannot_be(tmp_path, place, words):

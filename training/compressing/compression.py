@@ -1,7 +1,6 @@
 """A whole compression: the steps of a config, each a run in a folder, and the table of what they did."""
 
 import hashlib
-import json
 import pathlib
 import random
 import shutil
@@ -11,9 +10,10 @@ from hsvit_keras.compression import prune, slim
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
-from hsvit_runtime import outputs
+from hsvit_runtime import json_files, outputs
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.files import replacing, write_json
+from hsvit_runtime.json_schemas import TEXT, record
 from hsvit_runtime.native_output import quietly
 from training.compressing.chain import chain
 from training.compressing.steps import PARTS, STEPS, Training, check_removed
@@ -23,6 +23,8 @@ from training.fitting.data import Data
 from training.recipes.recipe import differences
 from training.run_files import machine
 from training.run_files.run_directory import RunDirectory
+
+_STEP = record(config=record(), row=record(step=TEXT))  # step.json, of a finished step
 
 
 def compress(model, output, config, data_dir=None):
@@ -101,8 +103,8 @@ def _run_step(step, source, original, folder, data_dir, keep_zeros):
     if values["epochs"]:
         learning = fit.learner(model, values, data.task, original)
         fit.prepare(learning, values, data, epoch=0)
-        fit.fit(learning, model, run, begun, data, more_callbacks=callbacks)
-        run.release()
+        with run:
+            fit.fit(learning, model, run, begun, data, more_callbacks=callbacks)
     model = with_dtype(model, "float32")  # a copy without optimizer
     folder.mkdir(parents=True, exist_ok=True)
     with quietly(), replacing(folder / "model.keras") as temporary:
@@ -118,7 +120,7 @@ def _finished(folder, begun):
     path = folder / "step.json"
     if not path.is_file() or not (folder / "model.keras").is_file():
         return None
-    content = json.loads(path.read_text())
+    content = json_files.read(path, _STEP)
     if found := differences(content["config"], begun):
         listed = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
         raise InputError(

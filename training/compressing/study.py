@@ -9,7 +9,7 @@ from data_sets import load_dataset
 from hsvit_keras.models.registry import suggest
 from hsvit_keras.tasks import task_named
 from hsvit_runtime.errors import InputError
-from hsvit_runtime.files import write_json
+from hsvit_runtime.files import making_folder, write_json
 from training.compressing.chain import CHAIN, COMPRESSION, checked_steps
 from training.compressing.compression import compress
 from training.compressing.steps import PARTS
@@ -77,11 +77,11 @@ def study(config, workdir, models=(), data_dir=None, workers=2, ray=None):
             raise InputError(f"--models: the config has no {name!r}; {suggest(name, list(config.models))}")
     metric = task_named(load_dataset(config.training.data, "test", data_dir).task).metric
     names = list(models or config.models)
-    workdir.mkdir(parents=True, exist_ok=True)
-    for name, rows in _studied(config, workdir, names, data_dir, workers, ray):
-        found[name] = rows
-        rows = [row for name in names for row in found.get(name, ())]
-        write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
+    with making_folder(workdir):
+        for name, rows in _studied(config, workdir, names, data_dir, workers, ray):
+            found[name] = rows
+            rows = [row for name in names for row in found.get(name, ())]
+            write_json(workdir / "study.json", {"rows": rows, **machine.describe()})
     print(f"\n{table(rows, metric)}\nwrote {workdir / 'study.json'}")
     return rows
 

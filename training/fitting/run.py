@@ -82,24 +82,25 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     if distribution:
         sent = communication(learning, distributed_batch(data, values["batch_size"] // part[1]))
         print(f"{len(devices)} devices, each sends {sent['sent_by_each_device']:,} bytes a step")
-    fit.fit(learning, model, run, values, data, FloatCopy(model), sharing)
-    hosts.disconnect()
-    if not hosts.is_first:
-        return None
-    if len(run.rows) < values["epochs"]:
-        print(f"ended behind epoch {len(run.rows)}: {values['patience']} epochs in a row were no better")
-    keras.distribution.set_distribution(None)
-    best = load_model(run.path / "best.keras")
-    test = evaluate_on_test(best, data, values)
-    summary = _summary(values, run, data, best, parameters, test)
-    summary["distribution"] = distribution and {
-        "kind": distribution, "num_devices": len(devices), "processes": hosts.count, "bytes": sent,
-    }  # fmt: skip
-    curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
-    sample_figure.draw(best, data, values["image_shape"], run.path / "samples.png")
-    run.finish(summary)
-    print(_result(summary, data.task.metric, run.path))
-    return summary
+    with run:
+        fit.fit(learning, model, run, values, data, FloatCopy(model), sharing)
+        hosts.disconnect()
+        if not hosts.is_first:
+            return None
+        if len(run.rows) < values["epochs"]:
+            print(f"ended behind epoch {len(run.rows)}: {values['patience']} epochs in a row were no better")
+        keras.distribution.set_distribution(None)
+        best = load_model(run.path / "best.keras")
+        test = evaluate_on_test(best, data, values)
+        summary = _summary(values, run, data, best, parameters, test)
+        summary["distribution"] = distribution and {
+            "kind": distribution, "num_devices": len(devices), "processes": hosts.count, "bytes": sent,
+        }  # fmt: skip
+        curves.draw(run.rows, data.task.metric, run.path / "curves.png", _short_name(data))
+        sample_figure.draw(best, data, values["image_shape"], run.path / "samples.png")
+        run.finish(summary)
+        print(_result(summary, data.task.metric, run.path))
+        return summary
 
 
 def _is_finished(run, values):

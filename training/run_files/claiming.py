@@ -1,8 +1,31 @@
 """A file that one process holds at a time; the system lets go of it however the process ends."""
 
 import contextlib
+import dataclasses
 import fcntl
+import io
 import os
+import pathlib
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """What `claim` gives; a context, at whose end others may claim, and the file is gone."""
+
+    file: io.TextIOWrapper
+    path: pathlib.Path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Ends the claim."""
+        if not self.file.closed:
+            release(self.path)
+            self.file.close()
 
 
 def claim(path):
@@ -12,15 +35,18 @@ def claim(path):
         path: path of the file, made where it is not there.
 
     Returns:
-        The open file, whose end is the end of the claim; None where another process holds it.
+        `Claim`; None where another process holds it.
     """
-    file = path.open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    while True:
+        file = path.open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        if _is_there(file.fileno(), path):
+            return Claim(file, path)
         file.close()
-        return None
-    return file
 
 
 def claim_for_process(path):
@@ -32,16 +58,27 @@ def claim_for_process(path):
     Returns:
         bool, whether no other process holds it.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)  # stays open: closing it would be a release
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)  # stays open: closing it would be a release
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            os.close(descriptor)
+            return False
+        if _is_there(descriptor, path):
+            return True
         os.close(descriptor)
-        return False
-    return True
 
 
 def release(path):
     """Ends what `claim_for_process` began, and removes the file."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
+
+
+def _is_there(descriptor, path):
+    """Whether an open file is still the one of a path: whoever held it may just have removed it."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False

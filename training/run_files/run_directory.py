@@ -11,9 +11,12 @@ import pathlib
 import shutil
 import zipfile
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, InputError
-from hsvit_runtime.files import replacing, write_json
+from hsvit_runtime.files import make_folder, remove_empty, replacing, write_json
+from hsvit_runtime.json_schemas import array
 from hsvit_runtime.native_output import quietly
+from measuring import run_schemas
 from training.recipes.recipe import differences
 from training.run_files import claiming
 from training.run_files.event_file import EventFile
@@ -21,6 +24,13 @@ from training.run_files.event_file import EventFile
 # A member of the archive last.keras; Keras looks for its own members only.
 _ROWS = "epochs.json"
 _LOCK = "training.lock"  # held by the process that trains
+_EVENTS = "tensorboard"
+_FILES = (
+    "config.json",
+    "run.json",
+    "metrics.jsonl",
+    "best.keras",
+)  # of a run, beside what says how far it is
 
 
 class RunDirectory:
@@ -44,13 +54,23 @@ class RunDirectory:
             raise FileError(f"--workdir={path} is a file; the folder of a run is needed")
         self.last = self.path / "last.keras"
         self.rows = []
+        self._is_held, self._made = False, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        """Lets go of the folder; where no epoch was finished, what was made of it is removed."""
+        if kind is not None and self._is_held:
+            self._leave_unfinished(was_stopped=not issubclass(kind, Exception))
+        self.release()
 
     def summary(self):
         """The summary of a finished run, else None; one that is being extended is not finished."""
         path = self.path / "summary.json"
         if not path.is_file() or not self.last.is_file():
             return None
-        summary = json.loads(path.read_text())
+        summary = json_files.read(path, run_schemas.SUMMARY)
         ended_by = summary.get("ended_by", {})
         return summary if not ended_by or ended_by.items() <= self._config().items() else None
 
@@ -80,7 +100,7 @@ class RunDirectory:
 
         if not self.last.is_file():
             return
-        was, now = json.loads((self.path / "run.json").read_text())["backend"], keras.backend.backend()
+        was, now = self._run()["backend"], keras.backend.backend()
         if was != now:
             raise InputError(
                 f"workdir {self.path} holds a run with Keras on {was}, and Keras runs on {now}: the numbers "
@@ -102,14 +122,12 @@ class RunDirectory:
         """
         import keras
 
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"--workdir={self.path} cannot be made: {error.strerror}") from error
+        self._made = make_folder(self.path)
         if not claiming.claim_for_process(self.path / _LOCK):
             raise FileError(
                 f"another process trains in --workdir={self.path}: wait for its end, or use another"
             )
+        self._is_held = True
         self._remove_leftovers()
         self.schedules = self._schedules(config["epochs"])
         write_json(self.path / "run.json", {"backend": keras.backend.backend(), "schedules": self.schedules})
@@ -118,9 +136,9 @@ class RunDirectory:
         self._metric = metric
         self._restore(model)
         self._write_metrics()
-        shutil.rmtree(self.path / "tensorboard", ignore_errors=True)
-        (self.path / "tensorboard").mkdir()
-        self._events = EventFile(self.path / "tensorboard")
+        shutil.rmtree(self.path / _EVENTS, ignore_errors=True)
+        (self.path / _EVENTS).mkdir()
+        self._events = EventFile(self.path / _EVENTS)
         for row in self.rows:
             self._write_events(row)
 
@@ -155,7 +173,23 @@ class RunDirectory:
 
     def release(self):
         """Lets other processes train in the folder."""
-        claiming.release(self.path / _LOCK)
+        if self._is_held:
+            self._is_held = False
+            claiming.release(self.path / _LOCK)
+
+    def _leave_unfinished(self, was_stopped):
+        """Says how far a run has come that does not end now, or removes what there is without an epoch."""
+        if self.last.is_file():
+            if was_stopped:
+                print(
+                    f"{self.path} holds {len(self.rows)} finished epochs: the same command goes on",
+                    flush=True,
+                )
+            return
+        shutil.rmtree(self.path / _EVENTS, ignore_errors=True)
+        for name in (*_FILES, _LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        remove_empty(self._made)
 
     def _remove_leftovers(self):
         """Temporary files of `replacing` that a killed run left."""
@@ -164,14 +198,16 @@ class RunDirectory:
                 path.unlink()
 
     def _config(self):
-        return json.loads((self.path / "config.json").read_text())
+        return json_files.read(self.path / "config.json", run_schemas.CONFIG)
+
+    def _run(self):
+        return json_files.read(self.path / "run.json", run_schemas.RUN)
 
     def _schedules(self, epochs):
         """`schedules` with that of a run's last part behind it."""
-        path = self.path / "run.json"
-        if not self.last.is_file() or not path.is_file():
+        if not self.last.is_file() or not (self.path / "run.json").is_file():
             return [epochs]
-        before = json.loads(path.read_text()).get("schedules", [self._config()["epochs"]])
+        before = self._run().get("schedules", [self._config()["epochs"]])
         return before if before[-1] == epochs else [*before, epochs]
 
     def finished_epochs(self):
@@ -220,7 +256,9 @@ class RunDirectory:
 def rows_in(last):
     """The rows of all finished epochs that a `last.keras`, a path or an open file, holds."""
     with zipfile.ZipFile(last) as archive:
-        return json.loads(archive.read(_ROWS))
+        rows = json_files.parse(archive.read(_ROWS), f"its {_ROWS}")
+    json_files.check(rows, array(run_schemas.FINISHED_ROW, 1), f"its {_ROWS}")
+    return rows
 
 
 def _extends(key, was, now):

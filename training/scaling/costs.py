@@ -10,6 +10,7 @@ model that was scaled for one suits the other.
 
 import hashlib
 import inspect
+import math
 import pathlib
 import shlex
 import subprocess
@@ -21,6 +22,7 @@ from command_line import bounded, commands, tables
 from hsvit_keras.backends import require_backend
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import AMOUNT, TEXT, record
 from hsvit_runtime.native_output import quietly
 from measuring.arm_cost.emulation import CORES
 from training.recipes.rules import NAME, Rule, choice, integer, is_name, number
@@ -151,9 +153,12 @@ def _phone_command(path, command):
         raise InputError(f"the command ended with status {done.returncode}: {reason}")
     *_, last = done.stdout.strip().splitlines() or [""]
     try:
-        return float(last)
+        value = float(last)
     except ValueError:  # no number, so all of it may be the output of a tool
         return _printed_by_tool(done.stdout)
+    if not 0 < value < math.inf:
+        raise InputError(f"the command has to print a number of milliseconds above 0; received {last!r}")
+    return value
 
 
 def _printed_by_tool(text):
@@ -212,6 +217,7 @@ _SETTINGS = {
     "accelerator": choice(*ACCELERATORS),
     "command": NAME,
 }
+_ROW = record(value=AMOUNT, unit=TEXT)  # a line of costs.jsonl
 _ONNX = {"onnx_latency"}  # costs of `.onnx` files; all others are of `.tflite` files
 
 
@@ -244,7 +250,7 @@ class Cost:
         self.name, self.unit, self.preset, self.settings = name, UNITS[name], preset, settings
         self.suffix = ".onnx" if name in _ONNX else ".tflite"
         self._folder = folder and pathlib.Path(folder)
-        self._records = folder and Records(self._folder / "costs.jsonl")
+        self._records = folder and Records(self._folder / "costs.jsonl", _ROW)
 
     def __call__(self, model):
         """Measures, or remembers.

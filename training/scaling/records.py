@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+from hsvit_runtime import input_files, json_files
 from hsvit_runtime.errors import InputError
 
 
@@ -11,24 +12,29 @@ class Records:
 
     Args:
         path: path of the .jsonl file; made with the first row.
+        schema: dict, the JSON schema of a row.
 
     Attributes:
         rows: list of dicts.
 
     Raises:
-        ValueError: a line is no JSON. A last line without an end was left by a killed process and is removed.
+        InputError: a line is no such row. A last line without an end was left by a killed process and is
+            removed.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, schema):
         self.path = pathlib.Path(path)
-        text = self.path.read_text() if self.path.is_file() else ""
-        whole = text[: text.rfind("\n") + 1]
+        self.rows = []
+        if not self.path.exists():
+            return
+        content = input_files.read(self.path, may_be_empty=True)
+        whole = content[: content.rfind(b"\n") + 1]
         try:
-            self.rows = [json.loads(line) for line in whole.splitlines()]
-        except json.JSONDecodeError as error:
-            raise InputError(f"{self.path} is damaged: {error}. Remove the line, or the file") from error
-        if whole != text:
-            self.path.write_text(whole)
+            self.rows = json_files.parse_lines(whole, schema, self.path)
+        except InputError as error:
+            raise InputError(f"{error}. Remove the line, or the file") from error
+        if whole != content:
+            self.path.write_bytes(whole)
 
     def append(self, row):
         """Adds a row, also to the file."""

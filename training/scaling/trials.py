@@ -9,9 +9,12 @@ import hashlib
 import pathlib
 
 from hsvit_runtime.errors import FileError, InputError
+from hsvit_runtime.json_schemas import NUMBER, TEXT, record
 from training.run_files.claiming import claim
 from training.scaling.records import Records, canonical
 from training.spreading.workers import LOCAL, Workers, absolute, clock
+
+_TRIAL = {**record(trial=TEXT), "patternProperties": {"^val_": NUMBER}}  # a line of trials.jsonl
 
 
 def train_trial(values, folder, data_dir):
@@ -67,7 +70,7 @@ class Trials:
         self._workers = Workers(train, workdir, workers, ray)
         self._workdir.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(self._workdir / "lock")
-        self._records = Records(self._workdir / "trials.jsonl")
+        self._records = Records(self._workdir / "trials.jsonl", _TRIAL)
         self._known = {row["trial"]: row for row in self._records.rows}
 
     def __enter__(self):

@@ -8,6 +8,7 @@ from absl import flags
 from command_line import bounded, commands
 from hsvit_runtime import outputs
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.files import making_folder
 from training.recipes.settings import settings_of
 from training.spreading import workers
 
@@ -96,16 +97,16 @@ def train(planned):
     from training.tabulating.processes import work_side_by_side
     from training.tabulating.running import failure, is_finished, train_run, work, work_spread
 
-    planned.workdir.mkdir(parents=True, exist_ok=True)
-    if FLAGS.ray:
-        with workers.Workers(train_run, planned.workdir, FLAGS.workers, FLAGS.ray) as spread:
-            work_spread(planned.runs, spread)
-        return 0
-    if FLAGS.processes == 1:
-        work(planned.runs)
-        return 0
-    lost = sum(status != 0 for status in work_side_by_side(planned.runs, FLAGS.processes))
-    return 0 if all(is_finished(run) or failure(run) for run in planned.runs) else lost
+    with making_folder(planned.workdir):
+        if FLAGS.ray:
+            with workers.Workers(train_run, planned.workdir, FLAGS.workers, FLAGS.ray) as spread:
+                work_spread(planned.runs, spread)
+            return 0
+        if FLAGS.processes == 1:
+            work(planned.runs)
+            return 0
+        lost = sum(status != 0 for status in work_side_by_side(planned.runs, FLAGS.processes))
+        return 0 if all(is_finished(run) or failure(run) for run in planned.runs) else lost
 
 
 def check_ended(ended_early):

@@ -3,16 +3,18 @@
 import contextlib
 import dataclasses
 import io
-import json
 import pathlib
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import FileError, InputError
-from hsvit_runtime.files import write_json
+from hsvit_runtime.files import making_folder, write_json
+from hsvit_runtime.json_schemas import TEXT, record
 from training.run_files.claiming import claim
 from training.run_files.run_directory import RunDirectory
 from training.spreading.workers import absolute, clock
 
 _FAILURE = "failure.json"
+_FAILED = record(error=TEXT, config=record())
 
 
 def check(runs):
@@ -82,8 +84,10 @@ def is_finished(run):
 def failure(run):
     """Why a run of this config came to no end, a text of one line; None where nothing failed."""
     path = run.path / _FAILURE
-    found = json.loads(path.read_text()) if path.is_file() else {}
-    return found.get("error") if found.get("config") == run.values else None
+    if not path.is_file():
+        return None
+    found = json_files.read(path, _FAILED)
+    return found["error"] if found["config"] == run.values else None
 
 
 def epochs_done(run):
@@ -96,15 +100,15 @@ def _train(run, place):
     """Trains one run; whether it did."""
     if is_finished(run) or failure(run):
         return False
-    run.path.mkdir(parents=True, exist_ok=True)
-    claimed = claim(_lock(run))
-    if claimed is None:
-        return False
-    with claimed:
-        if is_finished(run) or failure(run):  # by the process that has just let go of it
+    with making_folder(run.path):
+        claimed = claim(_lock(run))
+        if claimed is None:
             return False
-        print(f"run {place}: {run.name}", flush=True)
-        _fit(run)
+        with claimed:
+            if is_finished(run) or failure(run):  # by the process that has just let go of it
+                return False
+            print(f"run {place}: {run.name}", flush=True)
+            _fit(run)
     return True
 
 

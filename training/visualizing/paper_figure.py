@@ -1,11 +1,12 @@
 """What a figure of a paper is: the runs it needs, what is measured of them, and how that is drawn."""
 
 import dataclasses
-import json
 import pathlib
 from collections.abc import Callable
 
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError
+from measuring import run_schemas
 from measuring.finished_runs import finished_runs
 from training.tabulating.declarations import list_declarations, load_declaration
 from training.tabulating.paper import Table
@@ -47,7 +48,7 @@ class Trained:
 
     def epochs(self, run):
         """The rows of a `FinishedRun`, one an epoch: list of dicts such as `val_loss`, `val_accuracy`."""
-        return [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
+        return json_files.read_lines(run.path / "metrics.jsonl", run_schemas.ROW)
 
     def images(self, cell, run, count, seed=0):
         """Test images of a run.

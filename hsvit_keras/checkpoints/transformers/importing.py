@@ -20,9 +20,12 @@ from hsvit_keras.checkpoints.transformers import (
     swiftformer,
     vit,
 )
-from hsvit_keras.checkpoints.transformers.preprocessing import Preprocessing, preprocessing_of
+from hsvit_keras.checkpoints.transformers.preprocessing import SETTINGS, Preprocessing, preprocessing_of
+from hsvit_keras.checkpoints.transformers.settings import settings_like
 from hsvit_keras.checkpoints.trunk_weights import with_weights_of
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.json_schemas import TEXT, array, count, mapping, or_null, partial
 
 _MODULES = (
     cvt,
@@ -38,6 +41,9 @@ _MODULES = (
 _FAMILIES = {name: family for family in _MODULES for name in family.CLASSES}
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _TASK = "ForImageClassification"
+_CONFIG = partial(  # what every family's config.json may say
+    architectures=or_null(array(TEXT)), id2label=or_null(mapping(TEXT)), num_labels=count(1)
+)
 
 
 def from_transformers(folder, *, num_classes=None, input_shape=None, interpolation="bicubic"):
@@ -77,8 +83,9 @@ def from_transformers(folder, *, num_classes=None, input_shape=None, interpolati
     ```
     """
     folder = pathlib.Path(folder)
-    config = read_json(folder / "config.json")
+    config = read_json(folder / "config.json", _CONFIG)
     family = _family_of(config)
+    json_files.check(config, settings_like(family.DEFAULTS), folder / "config.json")
     config = {**family.DEFAULTS, **config}
     names, preprocessing = _class_names(config), _preprocessing(folder, family)
     grid = grid_of(family, config) if input_shape is not None else None
@@ -108,14 +115,14 @@ def from_transformers(folder, *, num_classes=None, input_shape=None, interpolati
 def _weights_in(folder):
     for name in _WEIGHTS:
         for file in (folder / name, folder / f"{name}{INDEX_SUFFIX}"):
-            if file.is_file():
+            if file.exists():
                 return file
     raise MissingFileError(f"there is neither {' nor '.join(_WEIGHTS)} in {folder}")
 
 
 def _preprocessing(folder, family):
     path = folder / "preprocessor_config.json"
-    return preprocessing_of(read_json(path), family.PROCESSOR) if path.is_file() else Preprocessing()
+    return preprocessing_of(read_json(path, SETTINGS), family.PROCESSOR) if path.exists() else Preprocessing()
 
 
 # ---- config.json -----------------------------------------------------------------------------------

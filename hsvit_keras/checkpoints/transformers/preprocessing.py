@@ -3,7 +3,28 @@
 import dataclasses
 
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import FLAG, NUMBER, TEXT, array, count, or_null
 from hsvit_runtime.resizing import FILTERS, Resizing
+
+_EACH = {"anyOf": [NUMBER, array(NUMBER, 1)]}  # one number for all channels, or one for each
+_SIDE = count(1, 10**5)
+_SIZE = or_null({"anyOf": [_SIDE, array(_SIDE, 1), {"type": "object", "additionalProperties": _SIDE}]})
+_SCALE = or_null({"type": "number", "exclusiveMinimum": 0, "maximum": 1e6})
+# What a preprocessor_config.json may say.
+SETTINGS = {
+    "type": "object",
+    "patternProperties": {"^do_": or_null(FLAG), "^image_(mean|std)$": or_null(_EACH)},
+    "properties": {
+        "image_processor_type": or_null(TEXT),
+        "feature_extractor_type": or_null(TEXT),
+        "size": _SIZE,
+        "crop_size": _SIZE,
+        "crop_pct": _SCALE,
+        "rescale_factor": _SCALE,
+        "rescale_offset": or_null(FLAG),
+        "include_top": or_null(FLAG),
+    },
+}
 
 _HALF = {"do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
 # What a class of the library does where a file does not say it: those of version 5.24, and of 4.46 that of

@@ -1,6 +1,38 @@
 """What the families read from the dict of a config.json."""
 
 from hsvit_runtime.errors import InputError
+from hsvit_runtime.json_schemas import FLAG, NUMBER, TEXT, array, count, partial
+
+_LARGEST = 10**5  # of any setting
+_DEEPEST = 1000  # blocks; a model of more would take minutes to build before its weights prove it wrong
+_DEPTHS = ("depths", "depth", "num_hidden_layers", "n_attn_blocks", "num_meta3d_blocks", "num_block_repeats")
+
+
+def settings_like(defaults):
+    """The JSON schema of settings of the types that a family's defaults have.
+
+    Args:
+        defaults: dict.
+    """
+    return partial(
+        **{
+            name: _like(value, is_ratio="ratio" in name, most=_DEEPEST if name in _DEPTHS else _LARGEST)
+            for name, value in defaults.items()
+        }
+    )
+
+
+def _like(value, is_ratio, most):
+    if isinstance(value, bool):
+        return FLAG
+    if isinstance(value, int) and not is_ratio:
+        sizes = count(0, most)
+        return {"anyOf": [sizes, array(sizes, 1)]}  # a side, or both
+    if isinstance(value, int | float):
+        return NUMBER
+    if isinstance(value, list | tuple):
+        return array({"anyOf": [_like(item, is_ratio, most) for item in value]} if value else {})
+    return TEXT if isinstance(value, str) else {}
 
 
 def image_shape(config, input_shape):

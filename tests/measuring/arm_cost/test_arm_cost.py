@@ -69,8 +69,8 @@ def test_what_was_counted_on_the_core_is_not_counted_again(tmp_path, monkeypatch
     [
         (b"\0\0\0\0TFL3", "cortex-a1", InputError, r"core='cortex-a1' is unknown; known are cortex-a72, "),
         (b"no flatbuffer", "cortex-a76", InputError, r"model is not a \.tflite file"),
-        (b"", "cortex-a76", InputError, r"model is empty"),
-        (None, "cortex-a76", FileNotFoundError, r"No such file.*model"),
+        (b"", "cortex-a76", InputError, r"model: it is empty"),
+        (None, "cortex-a76", FileNotFoundError, r"there is no model file .*model"),
     ],
 )
 def test_bad_input(tmp_path, content, core, error, message):
