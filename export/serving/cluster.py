@@ -18,6 +18,7 @@ from hsvit_runtime.native_output import quietly
 _PACKAGES = ("export", "hsvit_runtime")  # what nodes import, sent to other machines
 _OBJECTS = 100 * 2**20  # bytes of shared memory; images and tokens are small
 _START_SECONDS = 120
+_LONGEST_REASON = 300  # characters
 
 
 @contextlib.contextmanager
@@ -46,7 +47,7 @@ def running(manifest, *, num_nodes, address=None):
     with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
         with quietly(), _restored_signals():
             stack.callback(_stop)
-            with _delayed_signals():
+            with _delayed_signals(), _start_failures(address):
                 _start_ray(num_nodes, address)
             handles = _start_nodes(manifest, shards)
         yield handles, [sum((manifest.groups[i] for i in held), ()) for held in shards]
@@ -71,6 +72,19 @@ def _restored_signals():
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _start_failures(address):
+    """Says in one line why Ray does not start; it raises errors of many classes, with reports of many lines."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        where = "on this machine" if address is None else f"at {address}"
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        raise InputError(f"Ray does not start {where}: {reason}") from error
 
 
 @contextlib.contextmanager
