@@ -59,6 +59,8 @@ def run(main, uses_keras=True, argument=None, first=None):
     if uses_keras:
         flags.DEFINE_list("import", [], "Modules that define classes of models, to import first.")
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     _raise_on(signal.SIGINT, KeyboardInterrupt())
     _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
@@ -143,7 +145,10 @@ def import_keras():
     """
     try:
         with quietly():
-            import keras  # noqa: F401
+            import keras
+        # What models here are written for; keras.json in the user's home may say otherwise.
+        keras.config.set_image_data_format("channels_last")
+        keras.config.set_floatx("float32")
         getLogger("tensorflow").setLevel("ERROR")  # it warns of many models in a process
     except (ImportError, ValueError) as error:
         raise MissingPackageError(

@@ -47,9 +47,10 @@ def running(manifest, *, num_nodes, address=None):
     with contextlib.redirect_stdout(None), contextlib.ExitStack() as stack:
         with quietly(), _restored_signals():
             stack.callback(_stop)
-            with _delayed_signals(), _start_failures(address):
-                _start_ray(num_nodes, address)
-            handles = _start_nodes(manifest, shards)
+            with _start_failures(address):
+                with _delayed_signals():
+                    _start_ray(num_nodes, address)
+                handles = _start_nodes(manifest, shards)
         yield handles, [sum((manifest.groups[i] for i in held), ()) for held in shards]
 
 
@@ -76,7 +77,7 @@ def _restored_signals():
 
 @contextlib.contextmanager
 def _start_failures(address):
-    """Says in one line why Ray does not start; it raises errors of many classes, with reports of many lines."""
+    """Says in one line why Ray does not start: it raises many classes of errors, with long reports."""
     try:
         yield
     except InputError:
