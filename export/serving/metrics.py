@@ -11,7 +11,8 @@ class Metrics:
     """The metrics of one service, and of its process.
 
     Attributes:
-        requests: by `path` and `status`. Paths that the service does not have count as "other".
+        requests: by `path` and `status`. Paths that the service does not have count as "other", clients that
+            left before their response as status "gone".
         seconds: by `path`, from a request's headers to the end of its response.
         under_way: requests now.
         connections: connections now.

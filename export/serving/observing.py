@@ -33,7 +33,7 @@ def observed(app, metrics, paths):
         finally:
             seconds = time.perf_counter() - start
             path = scope["path"] if scope["path"] in paths else "other"
-            metrics.requests.labels(path, seen["status"]).inc()
+            metrics.requests.labels(path, seen["status"] or "gone").inc()
             metrics.seconds.labels(path).observe(seconds)
             fields = {
                 "client": (scope.get("client") or [None])[0],
