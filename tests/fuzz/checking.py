@@ -24,16 +24,15 @@ def fuzzed(fast, slow, **strategies):
     """A decorator of a test that takes what strategies draw.
 
     Args:
-        fast: int, examples of the fast test.
+        fast: int, examples of the fast test; 0 for none.
         slow: int, examples of the slow one.
         **strategies: of Hypothesis, by the names of the test's arguments.
     """
 
     def decorate(function):
-        return pytest.mark.parametrize(
-            "examples",
-            [pytest.param(fast, id="few"), pytest.param(slow, id="many", marks=pytest.mark.slow)],
-        )(_runs(function, strategies))
+        few = [pytest.param(fast, id="few")] if fast else []
+        many = pytest.param(slow, id="many", marks=pytest.mark.slow)
+        return pytest.mark.parametrize("examples", [*few, many])(_runs(function, strategies))
 
     return decorate
 

@@ -35,7 +35,7 @@ def _tflite():
     return builder.content([image], [out])
 
 
-@fuzzed(3, 60, content=damaged(_tflite()))
+@fuzzed(2, 30, content=damaged(_tflite()))
 def test_tflite(folder, content):
     path = folder / "m.tflite"
     path.write_bytes(content)
@@ -119,7 +119,7 @@ def _with_entry(content, name, its):
     return made.getvalue()
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(80, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_keras(tmp_path, keras_file, examples):
     with zipfile.ZipFile(io.BytesIO(keras_file)) as file:
         entries = {name: file.read(name) for name in file.namelist()}

@@ -139,7 +139,7 @@ RUN = {
 METRICS = [{"epoch": epoch, "loss": 1.0, "val_loss": 1.0, "accuracy": 0.5} for epoch in range(2)]
 
 
-@fuzzed(2, 20, name=st.sampled_from([*RUN, "metrics.jsonl"]), data=st.data())
+@fuzzed(0, 10, name=st.sampled_from([*RUN, "metrics.jsonl"]), data=st.data())
 def test_report(folder, name, data):
     files = {each: json.dumps(content).encode() for each, content in RUN.items()}
     files["metrics.jsonl"] = b"\n".join(json.dumps(row).encode() for row in METRICS)

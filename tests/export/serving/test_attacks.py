@@ -52,7 +52,14 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("sent", [b"", b"P", b"POST /classify HTTP/1.1\r\nHost: he"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", marks=pytest.mark.slow),
+        pytest.param(b"P", marks=pytest.mark.slow),
+        b"POST /classify HTTP/1.1\r\nHost: he",
+    ],
+)
 def test_slow_headers(sent):
     """However many: a valid request comes first, and those that send nothing are ended."""
     with running(connections=20, header_seconds=0.6) as service, contextlib.ExitStack() as stack:
@@ -184,6 +191,7 @@ def test_pipelined_requests_are_answered_in_order(service):
     assert statuses == [b"200", b"404", b"200"] * 20 + [b"200"]
 
 
+@pytest.mark.slow
 def test_answers_that_are_not_read():
     with running(unread_seconds=0.5) as service, socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -216,6 +224,7 @@ def test_more_images_than_can_be_at_work():
     assert statuses[0] == 200 and statuses[-1] == 503
 
 
+@pytest.mark.slow
 def test_a_client_that_left_is_not_worked_for():
     with running(delay=0.5, at_work=1) as service:
         for _ in range(5):
@@ -238,6 +247,7 @@ def test_a_stop_waits_for_requests_under_way():
             service.connect()
 
 
+@pytest.mark.slow
 def test_a_stop_does_not_wait_for_ever():
     with contextlib.ExitStack() as stack:
         with running(body_seconds=30, drain_seconds=1) as service:
