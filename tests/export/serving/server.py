@@ -41,13 +41,13 @@ class Server:
         self.lines = [self.process.stdout.readline(), self.process.stdout.readline()]
         if "serving at" not in self.lines[1]:
             self.__exit__()
-            self._reader.join(PATIENCE)
             raise AssertionError("".join(self.log))
         return self
 
     def __exit__(self, *_):
         left = descendants(self.process.pid)
-        self.stop(signal.SIGKILL)
+        if not self.process.stdout.closed:  # else a test has stopped it
+            self.stop(signal.SIGKILL)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
