@@ -70,6 +70,8 @@ def run(main, uses_keras=True, argument=None, first=None):
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
     _open_standard_streams()
     signal.signal(signal.SIGINT, end_at_once)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
     try:
@@ -211,7 +213,10 @@ def import_keras():
     """
     try:
         with quietly():
-            import keras  # noqa: F401
+            import keras
+        # What models here are written for; keras.json in the user's home may say otherwise.
+        keras.config.set_image_data_format("channels_last")
+        keras.config.set_floatx("float32")
         getLogger("tensorflow").setLevel("ERROR")  # it warns of many models in a process
     except (ImportError, ValueError) as error:
         raise MissingPackageError(

@@ -4,10 +4,13 @@
     curl --data-binary @picture.png -H "Content-Type: image/png" http://127.0.0.1:8000/classify
 
 Nodes are processes of this machine, until Ctrl-C or SIGTERM; with `--address` they are spread over a cluster
-of Ray. `--bench` measures latency and throughput instead of waiting for requests.
+of Ray. Other machines may ask where `--host` says so, with the token of `--token_file`. Each request is a
+line of JSON on standard error. `--bench` measures latency and throughput instead of waiting for requests.
 """
 
 import contextlib
+import os
+import secrets
 import signal
 import sys
 
@@ -20,6 +23,11 @@ from hsvit_runtime.errors import MissingPackageError
 from measuring import device
 
 FLAGS = flags.FLAGS
+_PACKAGES = ("ray", "starlette", "uvicorn", "h11", "prometheus_client")
+
+# What Ray reads when it is imported. Whoever reaches its ports could run code: without clusters of several
+# machines they are at 127.0.0.1 alone, and with a token they are of no use to other users of this machine.
+_PRIVATE_RAY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 
 
 def define_flags():
@@ -28,6 +36,7 @@ def define_flags():
     bounded.number("deadline_ms", 50.0, "How long a request waits for nodes.", 1, 600_000)
     flags.DEFINE_string("host", "127.0.0.1", "Address to listen on; 0.0.0.0 for all of this machine.")
     bounded.port("Port to listen on.")
+    flags.DEFINE_string("token_file", None, "File with the token that clients send; needed for other hosts.")
     flags.DEFINE_string("address", None, "A running cluster of Ray, such as auto or 10.0.0.1:6379.")
     flags.DEFINE_bool("bench", False, "Measure, then stop.")
     bounded.seconds("With --bench: how long each measurement takes.")
@@ -49,10 +58,12 @@ def main(_):
         deadline=FLAGS.deadline_ms / 1e3,
         host=FLAGS.host,
         port=FLAGS.port,
+        token_file=FLAGS.token_file,
         address=FLAGS.address,
-    ) as url:
+        log_requests=not FLAGS.bench,
+    ) as (url, token):
         if FLAGS.bench:
-            rows = bench.measure(url, shards.image_shape, FLAGS.seconds)
+            rows = bench.measure(url, shards.image_shape, FLAGS.seconds, token)
         else:
             _wait_for_interrupt(f"serving at {url}: POST /classify, GET /health; Ctrl-C stops", stdout)
     if FLAGS.bench:
@@ -72,14 +83,16 @@ def main(_):
 
 
 def _engine():
-    """The module `serving.engine`, which needs Ray."""
+    """The module `serving.engine`, which needs Ray and a web server."""
+    if FLAGS.address is None:
+        os.environ.update(_PRIVATE_RAY, RAY_AUTH_TOKEN=secrets.token_hex(32))
     try:
         from export.serving import engine
     except ModuleNotFoundError as error:
-        if error.name not in ("ray", "starlette"):
+        if error.name not in _PACKAGES:
             raise
         raise MissingPackageError(
-            f"serving needs Ray with Serve ({error}): pip install 'hsvit-keras[horizontal]'"
+            f"serving needs Ray and uvicorn ({error}): pip install 'hsvit-keras[horizontal]'"
         ) from error
     return engine
 

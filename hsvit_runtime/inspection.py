@@ -101,6 +101,10 @@ def multiply_adds(op):
     """
     if op.kind in ("CONV_2D", "FULLY_CONNECTED"):  # kernel: (outputs, height, width, inputs of a group)
         return math.prod((*op.outputs[0].shape, *op.inputs[1].shape[1:]))
+    if op.kind == "CONV_3D":  # kernel: (depth, height, width, inputs, outputs)
+        return math.prod((*op.outputs[0].shape, *op.inputs[1].shape[:-1]))
+    if op.kind == "CONV_3D_TRANSPOSE":  # kernel: (depth, height, width, outputs, inputs)
+        return math.prod((*op.inputs[2].shape, *op.inputs[1].shape[:-1]))
     if op.kind == "DEPTHWISE_CONV_2D":  # kernel: (1, height, width, channels)
         return math.prod((*op.outputs[0].shape, *op.inputs[1].shape[:-1]))
     if op.kind == "TRANSPOSE_CONV":  # kernel: (outputs, height, width, inputs), applied to each input pixel

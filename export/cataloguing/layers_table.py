@@ -27,14 +27,14 @@ def write(output):
         InputError: the page has no marks.
         OSError: it cannot be read or written.
     """
-    page = pathlib.Path(output).read_text()
+    page = pathlib.Path(output).read_text("utf-8")
     if BEGIN not in page or END not in page:
         raise InputError(f"{output} has no table to replace: it stands between {BEGIN} and {END}")
     rows = list(table())
     lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS)), *map(_line, rows)]
     front, _, rest = page.partition(BEGIN)
     with files.replacing(output) as temporary:
-        temporary.write_text("\n".join([front + BEGIN, *lines, END]) + rest.partition(END)[2])
+        temporary.write_text("\n".join([front + BEGIN, *lines, END]) + rest.partition(END)[2], "utf-8")
     return len(rows)
 
 

@@ -19,13 +19,14 @@ CLIENTS = (1, 4)
 WARMUP = 10  # requests
 
 
-def measure(url, image_shape, seconds):
+def measure(url, image_shape, seconds, token=None):
     """Sends the same image again and again, over connections that stay open.
 
     Args:
         url: str, of the service.
         image_shape: (height, width, channels) of the image to send.
         seconds: float, how long each number of clients sends.
+        token: str, of the service; None if it asks for none.
 
     Returns:
         list with a dict for each number of clients:
@@ -44,12 +45,13 @@ def measure(url, image_shape, seconds):
         InputError: the service refuses the image, or no node ever meets the deadline.
     """
     image = _image_file(image_shape)
-    _send_for(url, image, requests=WARMUP)
+    headers = {"Content-Type": "image/png"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    _send_for(url, image, headers, requests=WARMUP)
     rows = []
     for clients in CLIENTS:
         start, received = time.perf_counter(), [[] for _ in range(clients)]
         threads = [
-            threading.Thread(target=_send_for, args=(url, image, responses, seconds))
+            threading.Thread(target=_send_for, args=(url, image, headers, responses, seconds))
             for responses in received
         ]
         for thread in threads:
@@ -61,14 +63,14 @@ def measure(url, image_shape, seconds):
     return rows
 
 
-def _send_for(url, image, responses=None, seconds=0.0, requests=1):
+def _send_for(url, image, headers, responses=None, seconds=0.0, requests=1):
     """Sends requests one after another; appends (status, ms, content) of each response."""
     place = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
     end = time.perf_counter() + seconds
     while requests > 0 or time.perf_counter() < end:
         start = time.perf_counter()
-        connection.request("POST", "/classify", image, {"Content-Type": "image/png"})
+        connection.request("POST", "/classify", image, headers)
         response = connection.getresponse()
         body = response.read()
         ms = 1e3 * (time.perf_counter() - start)

@@ -1,64 +1,118 @@
-"""The HTTP service: `POST /classify` an image, `GET /health`; responses are JSON.
+"""The HTTP service: `POST /classify` an image, `GET /health`, `/healthz` and `/metrics`.
 
 Every request gets a response: the classes by all groups, by those whose nodes met the deadline, or status 503
 if none did.
 """
 
 import asyncio
+import concurrent.futures
 import time
 
 import numpy as np
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from export.serving import metrics
+from export.serving.bodies import Bodies
 from export.serving.head import Head, softmax
+from export.serving.limits import DEFAULTS
 from export.serving.node_group import NodeGroup
-from export.serving.uploads import FORMATS, MAX_BYTES, RefusedError, decode
+from export.serving.uploads import RefusedError, decode
 
 TOP = 5  # classes in a response
 HEALTH_DEADLINE = 1.0  # seconds
 
 
 class Service:
-    """Handles requests by calling nodes; a deployment of Ray Serve.
+    """Handles requests by calling nodes; an ASGI application.
 
     Args:
         manifest: `manifest.Manifest`; its shards are not used.
         handles: list of handles of `node.Node`.
         groups: list with the groups of each node, in the order of its tokens.
         deadline: float, seconds to wait for the nodes, for each image.
+        limits: `limits.Limits`.
+
+    Attributes:
+        limits: as given.
+        metrics: `metrics.Metrics`.
+        routes: dict from a path to its method and function.
     """
 
-    def __init__(self, manifest, handles, groups, deadline):
+    def __init__(self, manifest, handles, groups, deadline, limits=DEFAULTS):
         self._model, self._image_shape = manifest.model, manifest.image_shape
         self._num_groups, self._class_names = manifest.num_groups, manifest.class_names
         self._head, self._nodes = Head(manifest.head), NodeGroup(handles)
-        self._groups, self._deadline = groups, deadline
-        self._routes = {"/classify": ("POST", self._classify), "/health": ("GET", self._health)}
+        self._groups, self._deadline, self.limits = groups, deadline, limits
+        self.metrics = metrics.Metrics()
+        self._bodies = Bodies(limits, self.metrics)
+        # Threads: decoding a large image would delay all other requests.
+        self._decoders = concurrent.futures.ThreadPoolExecutor(limits.decoders)
+        self._at_work = asyncio.Semaphore(limits.at_work)
+        self._locating = None
+        self.routes = {
+            "/classify": ("POST", self._classify),
+            "/health": ("GET", self._health),
+            "/healthz": ("GET", self._healthz),
+            "/metrics": ("GET", self._metrics),
+        }
 
-    async def __call__(self, request):
-        """The `starlette.responses.Response` to a `starlette.requests.Request`."""
-        path = request.url.path
-        if path not in self._routes:
-            return _error(404, f"there is no {path}: POST an image to /classify, or GET /health")
-        method, handler = self._routes[path]
+    async def __call__(self, scope, receive, send):
+        request = Request(scope, receive)
+        try:
+            response = await self._response(request)
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    async def _response(self, request):
+        path = request.scope["path"]
+        if path not in self.routes:
+            return _error(404, f"there is no {path[:100]}: POST an image to /classify, or GET /health")
+        method, handler = self.routes[path]
         if request.method != method:
-            return _error(405, f"{path} takes {method}, not {request.method}", Allow=method)
+            return _error(405, f"{path} takes {method}, not {request.method[:20]}", Allow=method)
         try:
             return await handler(request)
         except RefusedError as refusal:
-            return _error(refusal.status, str(refusal))
+            retry = {"Retry-After": "1"} if refusal.status == 503 else {}
+            return _error(refusal.status, str(refusal), **retry)
 
     async def _classify(self, request):
         start = time.perf_counter()
-        body = await _body(request)
-        received = time.perf_counter()
-        # In a thread: decoding a large image would delay all other requests.
-        pixels = (await asyncio.to_thread(decode, body, self._image_shape))[np.newaxis]
+        async with self._bodies.received(request) as body:
+            received = time.perf_counter()
+            await self._queue()
+            try:
+                if await request.is_disconnected():
+                    raise ClientDisconnect
+                return await self._answer(request, body, start, received)
+            finally:
+                self._at_work.release()
+
+    async def _queue(self):
+        """Waits until there are less than `limits.at_work` requests at work, and becomes one of them."""
+        try:
+            async with asyncio.timeout(self.limits.queue_seconds):
+                await self._at_work.acquire()
+        except TimeoutError:
+            raise RefusedError(503, "too many images are at work: try again") from None
+
+    async def _answer(self, request, body, start, received):
+        decoded_image = asyncio.get_running_loop().run_in_executor(
+            self._decoders, decode, body, self._image_shape, self.limits.pixels
+        )
+        pixels = (await decoded_image)[np.newaxis]
         decoded = time.perf_counter()
         results = await self._nodes.call(lambda node: node.tokens.remote(pixels), self._deadline)
         missing = {"late": results.late, "lost": results.lost}
+        for result, nodes in ({"arrived": results.arrived} | missing).items():
+            self.metrics.node_calls.labels(result).inc(len(nodes))
+        request.scope.setdefault("fields", {}).update(nodes=sorted(results.arrived), **missing)
         if not results.arrived:
             return self._unavailable(missing)
+        if len(results.arrived) < len(self._groups):
+            self.metrics.incomplete.inc()
         tokens, node_ms = zip(*results.arrived.values(), strict=True)
         probabilities = softmax(self._head(np.concatenate(tokens)))
         end = time.perf_counter()
@@ -79,13 +133,12 @@ class Service:
         )
 
     async def _health(self, _):
-        results = await self._nodes.call(lambda node: node.location.remote(), HEALTH_DEADLINE)
-        groups = self._groups_of(results.arrived)
+        results = await self._locate()
         states = dict.fromkeys(results.arrived, "up")
         states |= dict.fromkeys(results.late, "late") | dict.fromkeys(results.lost, "lost")
-        status = "down" if not groups else "degraded" if len(groups) < self._num_groups else "ok"
+        groups = self._groups_of(results.arrived)
         report = {
-            "status": status,
+            "status": self._status(results),
             "model": self._model,
             "nodes_up": len(results.arrived),
             "groups_up": groups,
@@ -95,6 +148,24 @@ class Service:
             ],
         }
         return JSONResponse(report, 200 if groups else 503)
+
+    async def _healthz(self, _):
+        results = await self._locate()
+        return PlainTextResponse(f"{self._status(results)}\n", 200 if results.arrived else 503)
+
+    async def _metrics(self, _):
+        return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
+
+    async def _locate(self):
+        """The nodes' locations; who asks while another does gets the same, so that nodes are not flooded."""
+        if self._locating is None or self._locating.done():
+            call = self._nodes.call(lambda node: node.location.remote(), HEALTH_DEADLINE)
+            self._locating = asyncio.ensure_future(call)
+        return await asyncio.shield(self._locating)
+
+    def _status(self, results):
+        groups = self._groups_of(results.arrived)
+        return "down" if not groups else "degraded" if len(groups) < self._num_groups else "ok"
 
     def _unavailable(self, missing):
         counts = ", ".join(f"{len(nodes)} {state}" for state, nodes in missing.items())
@@ -111,27 +182,6 @@ class Service:
 
     def _groups_of(self, nodes):
         return sorted(group for node in nodes for group in self._groups[node])
-
-
-async def _body(request):
-    """The body of a request; reading stops as soon as it is too large.
-
-    Raises:
-        RefusedError: its type is no image's, or it is too large or empty.
-    """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in FORMATS:
-        raise RefusedError(
-            415, f"the header Content-Type has to be {' or '.join(FORMATS)}; received {kind or 'none'}"
-        )
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise RefusedError(413, f"the body has more than {MAX_BYTES:,} bytes")
-    if not body:
-        raise RefusedError(400, "the body is empty: send the bytes of a PNG or JPEG image")
-    return bytes(body)
 
 
 def _error(status, message, nodes=None, **headers):

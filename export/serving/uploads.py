@@ -7,15 +7,13 @@ from PIL import Image
 from data_sets.images import ImageFiles, resized
 
 FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG"}
-MAX_BYTES = 10 * 2**20
-MAX_PIXELS = 25_000_000
 
 
 class RefusedError(ValueError):
     """The request is refused.
 
     Attributes:
-        status: int, the HTTP status of the response.
+        status: int, the HTTP status of the response; with 503 a client may try again.
     """
 
     def __init__(self, status, message):
@@ -23,12 +21,13 @@ class RefusedError(ValueError):
         self.status = status
 
 
-def decode(content, image_shape):
+def decode(content, image_shape, most_pixels):
     """Decodes an image and resizes it to the model's input, as training does with image files.
 
     Args:
         content: bytes of a PNG or JPEG file.
         image_shape: (height, width, channels).
+        most_pixels: int, of an image that is decoded.
 
     Returns:
         uint8 array of shape `image_shape`.
@@ -40,11 +39,11 @@ def decode(content, image_shape):
         with Image.open(io.BytesIO(content), formats=tuple(FORMATS.values())) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise RefusedError(413, f"the image has more than {MAX_PIXELS:,} pixels") from None
+        raise RefusedError(413, f"the image has more than {most_pixels:,} pixels") from None
     except Exception as error:  # decoders of damaged files raise nearly anything
         raise RefusedError(400, "the body is no PNG or JPEG image, or is damaged") from error
-    if width * height > MAX_PIXELS:
-        raise RefusedError(413, f"the image has {width} x {height} pixels, more than {MAX_PIXELS:,}")
+    if width * height > most_pixels:
+        raise RefusedError(413, f"the image has {width} x {height} pixels, more than {most_pixels:,}")
     try:
         return resized(ImageFiles([io.BytesIO(content)]), 0, image_shape)
     except OSError as error:

@@ -48,10 +48,18 @@ def undelegated_ops(graph, partitions):
     Returns:
         list of `tflite_file.Op`.
     """
-    delegated = set()
+    delegated, handed_out = set(), set()
     for partition in partitions:
+        handed_out |= set(partition["outputs"])
         outputs = [graph.tensors[index] for index in partition["outputs"]]
         delegated |= _ops_computing(outputs, set(partition["inputs"]))
+    # An op without outputs, such as ASSIGN_VARIABLE, is inside where only a partition has what it takes.
+    delegated |= {
+        op
+        for op in graph.ops
+        if not op.outputs
+        and any(each.source in delegated and each.index not in handed_out for each in op.inputs if each)
+    }
     # Ops that no output depends on cannot be found from the partitions; the rules decide about them.
     needed = _ops_computing(graph.outputs, set())
     return [op for op in graph.ops if op not in delegated and (op in needed or xnnpack.reason(op))]

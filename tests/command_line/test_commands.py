@@ -99,6 +99,29 @@ commands.run(print, uses_keras=False)
     assert "--batch=0" in result.stderr
 
 
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+def test_a_locale_of_ascii_shows_other_names_in_escapes(locale, tmp_path):
+    environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code = """
+def main(_):
+    print(chr(233))
+    raise InputError(chr(0x1F600) + chr(0xDCFF))
+commands.run(main, uses_keras=False)
+"""
+    result = run(code, **environment)
+    assert (result.returncode, result.stdout) == (1, "\\xe9\n")
+    assert result.stderr == "error: \\U0001f600\\udcff\n"
+
+
+def test_a_file_whose_name_is_not_utf_8(tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")
+    code = f"def main(_):\n    print({name!r})\n    open({name!r})\ncommands.run(main, uses_keras=False)"
+    result = run(code)
+    assert result.returncode == 1
+    assert result.stdout.endswith("\\udcff.json\n")
+    assert result.stderr == f"error: {tmp_path}/\\udcff.json: No such file or directory\n"
+
+
 def test_help():
     result = run("commands.run(print, uses_keras=False)", "--help")
     assert result.stdout.strip()
@@ -106,17 +129,20 @@ def test_help():
 
 
 @pytest.mark.slow
-def test_keras_starts_without_a_word():
+def test_keras_starts_without_a_word(tmp_path):
     code = """
 def main(_):
     import keras, sys
     from keras.src.saving import serialization_lib
     print(keras.backend.backend(), "tabnanny" in sys.modules, serialization_lib.in_safe_mode())
+    print(keras.config.image_data_format(), keras.config.floatx())
 commands.run(main)
 """
-    result = run(code, "--import=tabnanny", "--unsafe")
+    (tmp_path / "keras.json").write_text('{"image_data_format": "channels_first", "floatx": "float16"}')
+    result = run(code, "--import=tabnanny", "--unsafe", KERAS_HOME=str(tmp_path))
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.split() == [os.environ.get("KERAS_BACKEND", "tensorflow"), "True", "False"]
+    backend = os.environ.get("KERAS_BACKEND", "tensorflow")
+    assert result.stdout.split() == [backend, "True", "False", "channels_last", "float32"]
 
 
 def test_a_module_that_is_not_there():

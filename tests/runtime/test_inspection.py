@@ -57,6 +57,15 @@ def macs_of(kind, shapes, made, options=None, **attributes):
         ("DEPTHWISE_CONV_2D", [(1, 5, 7, 4), (1, 3, 5, 8), (8,)], (1, 5, 7, 8), 5 * 7 * 8 * 3 * 5),
         # each of 3 x 3 x 4 inputs is spread over a 2 x 2 window of 5 channels
         ("TRANSPOSE_CONV", [(4,), (5, 2, 2, 4), (1, 3, 3, 4)], (1, 6, 6, 5), 3 * 3 * 4 * 2 * 2 * 5),
+        # 3 x 5 x 7 positions, 6 outputs each, 2 x 3 x 3 windows of 4 channels
+        ("CONV_3D", [(1, 3, 5, 7, 4), (2, 3, 3, 4, 6)], (1, 3, 5, 7, 6), 3 * 5 * 7 * 6 * 2 * 3 * 3 * 4),
+        # each of 3 x 3 x 3 x 4 inputs is spread over a 2 x 2 x 2 window of 5 channels
+        (
+            "CONV_3D_TRANSPOSE",
+            [(5,), (2, 2, 2, 5, 4), (1, 3, 3, 3, 4)],
+            (1, 6, 6, 6, 5),
+            3 * 3 * 3 * 4 * 2 * 2 * 2 * 5,
+        ),
         ("FULLY_CONNECTED", [(3, 10), (7, 10)], (3, 7), 3 * 10 * 7),
         ("FULLY_CONNECTED", [(2, 3, 10), (7, 10), (7,)], (2, 3, 7), 2 * 3 * 10 * 7),
         ("BATCH_MATMUL", [(2, 3, 5, 4), (2, 3, 4, 6)], (2, 3, 5, 6), 2 * 3 * 5 * 4 * 6),
@@ -154,6 +163,22 @@ def test_one_reason_is_told_once_with_its_count():
         {"op": "SIGN", "count": 3, "reason": "XNNPACK has no such op"},
         {"op": "SOFTMAX", "count": 1, "reason": "its beta is 3, XNNPACK supports 1"},
     ]
+
+
+@pytest.mark.parametrize("is_assigned", [True, False])
+def test_variables_inside_a_partition(is_assigned):
+    builder = Builder()
+    x, value, y = (builder.tensor((1, 4)) for _ in range(3))
+    handle = builder.tensor((), "resource")
+    builder.op("VAR_HANDLE", [], [handle], "VarHandleOptions", sharedName="v", container="")
+    if is_assigned:
+        builder.op("ASSIGN_VARIABLE", [handle, x], [], "AssignVariableOptions")
+    builder.op("READ_VARIABLE", [handle], [value], "ReadVariableOptions")
+    builder.op("ADD", [x, value], [y], "AddOptions")
+    report = inspection.inspect(builder.content([x], [y]))
+    # LiteRT gives one partition from x to y, and does not give the variable to anything outside of it.
+    assert (report["partitions"], report["fully_delegated"]) == (1, True)
+    assert report["undelegated_ops"] == []
 
 
 def test_says_so_when_no_rule_is_known(monkeypatch):

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import http.client
 import io
+import ipaddress
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import time
 import numpy as np
 from PIL import Image
 
+_LISTEN = "0A"  # the state of a socket in /proc/net/tcp
 PATIENCE = 60.0  # seconds; for processes to start on a busy machine
 
 
@@ -31,17 +33,21 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.log = []
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
 
     def __enter__(self):
         self.lines = [self.process.stdout.readline(), self.process.stdout.readline()]
         if "serving at" not in self.lines[1]:
             self.__exit__()
-            raise AssertionError(self.process.stderr.read())
+            raise AssertionError("".join(self.log))
         return self
 
     def __exit__(self, *_):
         left = descendants(self.process.pid)
-        self.stop(signal.SIGKILL)
+        if not self.process.stdout.closed:  # else a test has stopped it
+            self.stop(signal.SIGKILL)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -51,11 +57,18 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def stop(self, number):
-        """Sends a signal; returns (status, standard output, standard error)."""
+        """Sends a signal; returns (status, standard output, lines of standard error that are no log)."""
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
-        output, errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, output, errors
+        with self.process.stdout, self.process.stderr:
+            output = self.process.stdout.read()
+            self._reader.join(PATIENCE)
+        self.process.wait(PATIENCE)
+        others = "".join(line for line in self.log if not line.startswith('{"time": '))
+        return self.process.returncode, output, others
+
+    def _read_log(self):
+        self.log.extend(self.process.stderr)
 
     def request(self, method, path, body=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -118,6 +131,25 @@ def descendants(pid):
     for parent in below:
         below += [child for child, its in parents.items() if its == parent]
     return below[1:]
+
+
+def listening(pids):
+    """The addresses at which processes listen for TCP connections, from /proc."""
+    sockets = {}
+    for table, size in (("tcp", 4), ("tcp6", 16)):
+        for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == _LISTEN:
+                words = bytes.fromhex(fields[1].partition(":")[0])  # each of four bytes, the last one first
+                packed = b"".join(words[i : i + 4][::-1] for i in range(0, size, 4))
+                address = ipaddress.ip_address(packed)
+                sockets[f"socket:[{fields[9]}]"] = str(getattr(address, "ipv4_mapped", None) or address)
+    found = set()
+    for pid in pids:
+        for entry in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                found.add(sockets.get(os.readlink(entry)))
+    return found - {None}
 
 
 def running(pids):

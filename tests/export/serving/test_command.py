@@ -15,9 +15,17 @@ import export.serving
 from export import serve
 from hsvit_runtime.errors import FileError, InputError, MissingPackageError
 from tests.command_line.in_process import call
-from tests.export.serving.server import Server, descendants, running, until
+from tests.export.serving.server import Server, descendants, listening, running, until
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
+
+
+@pytest.fixture(autouse=True)
+def ray_environment(monkeypatch):
+    """What the command sets for Ray ends with the test."""
+    for name in ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.slow
@@ -25,7 +33,7 @@ def test_without_ray(sharded, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "export.serving.engine", raising=False)
     monkeypatch.delattr(export.serving, "engine", raising=False)
-    message = r"^serving needs Ray with Serve \(.*\): pip install 'hsvit-keras\[horizontal\]'$"
+    message = r"^serving needs Ray and uvicorn \(.*\): pip install 'hsvit-keras\[horizontal\]'$"
     with pytest.raises(MissingPackageError, match=message):
         call(serve, f"--manifest={sharded.manifest}")
 
@@ -50,10 +58,24 @@ def test_a_port_in_use_and_no_cluster(sharded):
         call(serve, manifest, f"--address=127.0.0.1:{port}")
 
 
+@pytest.mark.usefixtures("engine")
+def test_other_machines_need_a_token(sharded, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("short")
+    token.chmod(0o600)
+    manifest, host = f"--manifest={sharded.manifest}", "--host=0.0.0.0"
+    with pytest.raises(InputError, match=r"^--host=0\.0\.0\.0 lets other machines ask: give a --token_file"):
+        call(serve, manifest, host)
+    with pytest.raises(InputError, match=r"token has to hold one token of at least 16 printable ASCII"):
+        call(serve, manifest, host, f"--token_file={token}")
+
+
 @pytest.mark.slow
 def test_ctrl_c_leaves_no_process(sharded):
     with Server(sharded.manifest, "--num_nodes=2") as server:
         below = descendants(server.process.pid)
+        addresses = listening([server.process.pid, *below])
+        assert len(addresses) > 5 and addresses == {"127.0.0.1"}
         assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
         until(lambda: not running(below))
 

@@ -35,11 +35,14 @@ def test_requests(server):
     assert server.request("GET", "/classify")[0] == 405
     assert server.request("POST", "/classify", b"x" * 2**24, {"Content-Type": "image/png"})[0] == 413
     assert len(set(server.pids())) == 4
+    until(lambda: len(server.log) > 3)
+    first = json.loads(server.log[0])
+    assert (first["path"], first["status"], first["nodes"]) == ("/classify", 200, [0, 1, 2, 3])
 
 
 def test_bench(server, engine, sharded, tmp_path, monkeypatch, capsys):
     server.wait_for_all()
-    monkeypatch.setattr(engine, "running", lambda *_, **__: contextlib.nullcontext(server.url))
+    monkeypatch.setattr(engine, "running", lambda *_, **__: contextlib.nullcontext((server.url, None)))
     output = tmp_path / "serve.json"
     options = ["--num_nodes=4", "--deadline_ms=1000", "--bench", "--seconds=0.5", f"--output={output}"]
     call(serve, f"--manifest={sharded.manifest}", *options)

@@ -11,12 +11,12 @@ from PIL import Image
 
 pytest.importorskip("ray")
 
-from starlette.requests import Request
+from starlette.datastructures import Headers
 
 from export.serving import manifest
+from export.serving.limits import DEFAULTS
 from export.serving.node import Node, spread
 from export.serving.service import Service
-from export.serving.uploads import MAX_BYTES
 from tests.export.serving.local_nodes import LocalNode
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once, pytest.mark.slow]
@@ -47,15 +47,22 @@ def send(service, method="POST", path="/classify", body=b"", kind="image/png"):
     chunks = body if isinstance(body, list) else [body]
     messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     messages[-1]["more_body"] = False
-    waiting = iter(messages)
+    waiting, sent = iter(messages), []
 
     async def receive():
-        return next(waiting)
+        for message in waiting:
+            return message
+        await asyncio.sleep(60)  # the client waits for the response
+
+    async def answer(message):
+        sent.append(message)
 
     headers = [(b"content-type", kind.encode())] if kind else []
     scope = {"type": "http", "method": method, "path": path, "headers": headers, "query_string": b""}
-    response = asyncio.run(service(Request(scope | {"server": ("here", 80)}, receive)))
-    return response.status_code, json.loads(response.body), response.headers
+    asyncio.run(service(scope, receive, answer))
+    start, *rest = sent
+    content = b"".join(message["body"] for message in rest)
+    return start["status"], json.loads(content), Headers(raw=start["headers"])
 
 
 def expected(sharded, groups):
@@ -126,7 +133,7 @@ def test_a_body_in_pieces(service):
         ({"kind": ""}, 415, "received none"),
         ({}, 400, "the body is empty"),
         ({"body": b"GIF89a"}, 400, "the body is no PNG or JPEG image"),
-        ({"body": [bytes(MAX_BYTES), b"\0"]}, 413, "the body has more than 10,485,760 bytes"),
+        ({"body": [bytes(DEFAULTS.body_bytes), b"\0"]}, 413, "the body has more than 10,485,760 bytes"),
     ],
 )
 def test_refusals(service, handles, request_, status, message):
@@ -139,7 +146,7 @@ def test_refusals(service, handles, request_, status, message):
 
 
 def test_reading_stops_where_a_body_is_too_large(service):
-    status, *_ = send(service, body=[bytes(MAX_BYTES + 1), AssertionError("read on")])
+    status, *_ = send(service, body=[bytes(DEFAULTS.body_bytes + 1), AssertionError("read on")])
     assert status == 413
 
 
