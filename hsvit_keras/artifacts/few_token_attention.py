@@ -1,13 +1,12 @@
 """Attention of few tokens without products of two computed matrices.
 
-The XNNPACK delegate of TensorFlow Lite 2.16 has no BATCH_MATMUL, but products of tensors entry by entry, with
-broadcasting, and products by constant matrices.
+The XNNPACK delegate of TensorFlow Lite 2.16 has no BATCH_MATMUL, but products entry by entry, with
+broadcasting, and means over the third axis or over windows of the second.
 """
 
 import math
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from hsvit_keras.compression.rewriting import config_of
@@ -18,10 +17,10 @@ _MOST_PRODUCTS = 100_000  # queries * tokens * groups * dim: beyond, two cuts of
 
 @keras.saving.register_keras_serializable("hsvit_keras")
 class FewTokenAttention(SoftmaxAttention):
-    """`SoftmaxAttention` of few tokens as products entry by entry, which ones in a matrix sum for each head.
+    """`SoftmaxAttention` of one image of few tokens, as means of products entry by entry.
 
-    All tensors keep groups and dim in one axis, the last, so that heads are neither split off nor joined.
-    Attention of many tokens is that of `SoftmaxAttention`.
+    All heads lie side by side in the last axis, where products are as long as they can be. Attention of more
+    images or tokens is that of `SoftmaxAttention`.
     """
 
     @classmethod
@@ -32,31 +31,23 @@ class FewTokenAttention(SoftmaxAttention):
         return cls.from_config({**config_of(attention), "dtype": "float32"})
 
     def call(self, query, key, value):
-        queries, tokens = query.shape[1], key.shape[1]
-        if queries * math.prod(key.shape[1:]) > _MOST_PRODUCTS:
+        batch, queries, *groups, dim = query.shape
+        tokens, length = key.shape[1], dim // self.num_heads
+        if batch != 1 or queries * tokens * math.prod((*groups, dim)) > _MOST_PRODUCTS:
             return super().call(query, key, value)
-        *shape, dim = query.shape
-        scale = self.scale or (dim // self.num_heads) ** -0.5
-        products = _rows(query * scale, 2) * _rows(key, 1)
-        scores = tf.reshape(products, (-1, dim)) @ _ones_of_heads(self.num_heads, dim)
-        scores = tf.reshape(scores, (-1, queries, tokens, products.shape[-1] // dim * self.num_heads))
-        weights = tf.transpose(tf.nn.softmax(tf.transpose(scores, (0, 1, 3, 2))), (0, 1, 3, 2))
-        # A mean stands for the sum over the tokens, so that the weights are multiplied by their number.
-        length = value.shape[-1]
-        spread = tokens * _ones_of_heads(self.num_heads, length).T
-        weights = tf.reshape(weights, (-1, self.num_heads)) @ spread
-        value = _rows(value, 1)
-        weights = tf.reshape(weights, (-1, queries, *value.shape[2:]))
-        return tf.reshape(tf.reduce_mean(weights * value, 2), (-1, *shape[1:], length))
+        scale = self.scale or length**-0.5
+        # A mean stands for each sum, and its factor is the number of what it sums.
+        products = self._heads_last(query * (scale * length), 1) * self._heads_last(key, 0)
+        scores = tf.reduce_mean(products, 2)
+        weights = tf.nn.softmax(tf.transpose(scores, (0, 2, 1))) * tokens
+        weights = tf.reshape(tf.transpose(weights, (0, 2, 1)), (queries, tokens, 1, -1))
+        mixed = tf.nn.avg_pool2d(weights * self._heads_last(value, 0), (tokens, 1), 1, "VALID")
+        mixed = tf.transpose(tf.reshape(mixed, (queries, -1, scores.shape[-1])), (0, 2, 1))
+        return tf.reshape(mixed, (1, queries, *groups, value.shape[-1]))
 
-def _rows(tokens, axis):
-    """`(batch, tokens, [groups,] dim)` to four axes: groups and dim are the last, `axis` is of size 1."""
-    batch, count, *rest = tokens.shape
-    shape = [-1, count, math.prod(rest)]
-    shape.insert(axis, 1)
-    return tf.reshape(tokens, shape)
-
-
-def _ones_of_heads(num_heads, dim):
-    """The matrix `(dim, num_heads)` that sums the entries of each head."""
-    return np.kron(np.eye(num_heads), np.ones((dim // num_heads, 1))).astype("float32")
+    def _heads_last(self, tokens, axis):
+        """`(1, tokens, [groups,] dim)` to four axes: `axis` of size 1, tokens, dim / num_heads, all heads."""
+        _, count, *_, dim = tokens.shape
+        length = dim // self.num_heads
+        heads = tf.transpose(tf.reshape(tokens, (count, -1, length)), (0, 2, 1))
+        return tf.reshape(heads, (1, count, length, -1) if axis == 0 else (count, 1, length, -1))
