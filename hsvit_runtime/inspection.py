@@ -298,8 +298,8 @@ def older_delegation(report, runtime):
         return f"{partitions}, all {found['nodes_total']} ops delegated"
     left = ", ".join(f"{entry['count']} {entry['op']}" for entry in found["undelegated_ops"])
     return (
-        f"WARNING: {partitions}, {found['nodes_delegated']} of {found['nodes_total']} ops delegated, not {left}; "
-        "ratios of latencies there are not those of the current runtime"
+        f"WARNING: {partitions}, {found['nodes_delegated']} of {found['nodes_total']} ops delegated, "
+        f"not {left}; ratios of latencies there are not those of the current runtime"
     )
 
 

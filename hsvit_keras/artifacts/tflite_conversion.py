@@ -8,7 +8,7 @@ from hsvit_runtime.litert import eight_bit_kernels, older_ops
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.presets import PRESETS
 
-# Older runtimes refuse Dense layers that are quantized for each output apart, and their XNNPACK has fewer ops.
+# Older runtimes refuse Dense layers quantized for each output apart, and their XNNPACK has fewer ops.
 _FIRST_OF_TODAYS_FORM = (2, 17)
 
 

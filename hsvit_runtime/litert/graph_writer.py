@@ -1,9 +1,9 @@
 """Writes a graph of a `.tflite` file anew, some of its ops being replaced by others.
 
-    model = flatbuffer_utils.read_model_from_bytearray(content)
-    for graph in model.subgraphs:
-        GraphWriter(model, graph).rewrite({"RSQRT": one_over_root})
-    content = bytes(flatbuffer_utils.convert_object_to_bytearray(model))
+model = flatbuffer_utils.read_model_from_bytearray(content)
+for graph in model.subgraphs:
+    GraphWriter(model, graph).rewrite({"RSQRT": one_over_root})
+content = bytes(flatbuffer_utils.convert_object_to_bytearray(model))
 """
 
 import numpy as np

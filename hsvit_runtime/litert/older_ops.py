@@ -128,7 +128,9 @@ def _mean_over_width(writer, x, shape, like):
 def _reshaped(writer, x, shape):
     if writer.shape(x) == shape:
         return x
-    return writer.op("RESHAPE", [x, writer.constant(shape, "int32")], writer.tensor(shape, x), "ReshapeOptions")
+    return writer.op(
+        "RESHAPE", [x, writer.constant(shape, "int32")], writer.tensor(shape, x), "ReshapeOptions"
+    )
 
 
 def _runs(axes):

@@ -1,14 +1,14 @@
 """What the XNNPACK delegate of TensorFlow Lite 2.16 runs of a graph, and in how many partitions.
 
-The app's runtime is that release, and this machine's is not. So this is told from rules: those of the current
-delegate (`xnnpack.reason`), what 2.16 lacks, and how TensorFlow Lite cuts a graph. The tests compare them with
-what the wheel of 2.16.2 does, see `tests/runtime/litert/record_2_16.py`.
+The app's runtime is that release, and this machine's is not. So this is told from rules: those of the
+current delegate (`xnnpack.reason`), what 2.16 lacks, and how TensorFlow Lite cuts a graph. The tests compare
+them with what the wheel of 2.16.2 does, see `tests/runtime/litert/record_2_16.py`.
 """
 
 from hsvit_runtime.litert import xnnpack
 
 RUNTIME = "2.16"
-_LACKING = frozenset("BATCH_MATMUL COS EXP GELU LOG REDUCE_MAX REDUCE_MIN RSQRT SIN SUM".split())
+_LACKING = ("BATCH_MATMUL", "COS", "EXP", "GELU", "LOG", "REDUCE_MAX", "REDUCE_MIN", "RSQRT", "SIN", "SUM")
 _KERNELS = ("CONV_2D", "FULLY_CONNECTED")
 
 
@@ -69,7 +69,9 @@ def _partitions(graph, left):
     while waiting:
         rest = []
         for op in waiting:
-            is_ready = all(tensor is None or tensor.source is None or tensor.source in done for tensor in op.inputs)
+            is_ready = all(
+                tensor is None or tensor.source is None or tensor.source in done for tensor in op.inputs
+            )
             if is_ready and (op not in left) == runs_delegated:
                 done.add(op)
             else:

@@ -29,12 +29,18 @@ def graphs():
             kind = graph.reasons[number][0]
             found[f"{add.__name__.removeprefix('_')} {number} {kind}"] = content
     found |= {f"chain {kinds}": _chain(kinds.split()) for kinds in CHAINS}
-    return found | {f"net {seed}": _net(seed) for seed in range(12)} | {"unpacked kernels": _unpacked_kernels()}
+    return (
+        found | {f"net {seed}": _net(seed) for seed in range(12)} | {"unpacked kernels": _unpacked_kernels()}
+    )
 
 
 def _alone(graph):
     """Each op of a graph in a file of its own."""
-    raw, ops, codes = graph.builder.raw, graph.builder.raw.subgraphs[0].operators, graph.builder.raw.operatorCodes
+    raw, ops, codes = (
+        graph.builder.raw,
+        graph.builder.raw.subgraphs[0].operators,
+        graph.builder.raw.operatorCodes,
+    )
     for op in ops:
         only = copy.copy(op)
         only.opcodeIndex = 0

@@ -22,7 +22,9 @@ def main(python):
     with tempfile.TemporaryDirectory() as folder:
         for number, content in enumerate(graphs.values()):
             (pathlib.Path(folder) / f"{number:04}.tflite").write_bytes(content)
-        done = subprocess.run([python, load_all.__file__, folder], stdout=subprocess.PIPE, check=True, text=True)
+        done = subprocess.run(
+            [python, load_all.__file__, folder], stdout=subprocess.PIPE, check=True, text=True
+        )
     plans = json.loads(done.stdout)
     lines = [f"{json.dumps(name)}: {json.dumps(plans[f'{i:04}'])}" for i, name in enumerate(graphs)]
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
