@@ -7,7 +7,7 @@ import textwrap
 
 from hsvit_runtime import input_files
 from hsvit_runtime.errors import InputError
-from hsvit_runtime.litert import delegation, runtimes, tflite_file, xnnpack
+from hsvit_runtime.litert import delegation, runtimes, tflite_file, xnnpack, xnnpack_2_16
 
 _WIDTH = 100  # of a line of `summary`, in characters
 _INVALID_FLATBUFFER = "not a valid Flatbuffer"  # in LiteRT's message about damaged files
@@ -33,6 +33,9 @@ def inspect(path_or_bytes, *, runtime=None):
         `fully_delegated`: bool, whether one partition contains all ops; None as above.
         `undelegated_ops`: list of `{op, count, reason}`; None as above.
         `delegation_problem`: str, why LiteRT could not load the file; None if it could.
+        `delegation`: dict from an older runtime, "2.16", to what its delegate does: `{partitions,
+            fully_delegated, undelegated_ops, nodes_total, nodes_delegated}`; None for a runtime that does not
+            load the file.
         `litert_version`: str, the version of LiteRT that loaded the file; older versions delegate fewer ops.
         `custom_ops`, `flex_ops`: lists of names of ops that an app has to provide.
         `quantized_tensors`: list of `{name, dtype, scale, zero_point, axis, constant}`, where scale and zero
@@ -75,6 +78,7 @@ def inspect(path_or_bytes, *, runtime=None):
         "macs": macs,
         "total_macs": sum(macs.values()),
         **_delegation(model, observed),
+        "delegation": {xnnpack_2_16.RUNTIME: _older_delegation(model, oldest)},
         "litert_version": ai_edge_litert.__version__,
         "custom_ops": sorted(custom - flex),
         "flex_ops": sorted(flex),
@@ -126,19 +130,35 @@ def _delegation(model, observed):
         unknown = dict.fromkeys(("partitions", "fully_delegated", "undelegated_ops"))
         return unknown | {"delegation_problem": observed["problem"]}
     undelegated = delegation.undelegated_ops(model.subgraphs[0], observed["partitions"])
-    reasons = [(op.kind, xnnpack.reason(op) or "unknown reason") for op in undelegated]
+    left = [(op, xnnpack.reason(op) or "unknown reason") for op in undelegated]
+    return {**_delegated(model, left, len(observed["partitions"])), "delegation_problem": None}
+
+
+def _older_delegation(model, oldest):
+    """What the delegate of 2.16 does, by its rules; None where that runtime does not load the file."""
+    custom = any(op.custom for graph in model.subgraphs for op in graph.ops)
+    if custom or not runtimes.loads(oldest, xnnpack_2_16.RUNTIME):
+        return None
+    left, partitions = xnnpack_2_16.plan(model.subgraphs[0])
+    total = sum(len(graph.ops) for graph in model.subgraphs)
+    found = _delegated(model, left, partitions)
+    missing = sum(entry["count"] for entry in found["undelegated_ops"])
+    return {**found, "nodes_total": total, "nodes_delegated": total - missing}
+
+
+def _delegated(model, left, partitions):
+    """The entries about the ops that a delegate leaves, a list of (`Op`, reason), and its partitions."""
+    reasons = [(op.kind, reason) for op, reason in left]
     for graph in model.subgraphs[1:]:
         reasons += [(op.kind, f"in graph {graph.name!r}, which is not examined") for op in graph.ops]
     entries = [
         {"op": kind, "count": count, "reason": reason}
         for (kind, reason), count in collections.Counter(reasons).items()
     ]
-    partitions = len(observed["partitions"])
     return {
         "partitions": partitions,
         "fully_delegated": partitions == 1 and not entries,
         "undelegated_ops": entries,
-        "delegation_problem": None,
     }
 
 
@@ -200,6 +220,7 @@ def summary(name, report):
     lines += ["", *_op_table(report), ""]
     facts = {
         "XNNPACK": _delegation_text(report),
+        **{f"on {runtime}": older_delegation(report, runtime) for runtime in asked_for(report)},
         "custom ops": _names(report["custom_ops"]),
         "Flex ops": _names(report["flex_ops"]),
         "runtime": _runtime_text(report),
@@ -255,6 +276,30 @@ def _delegation_text(report):
     undelegated = sum(entry["count"] for entry in report["undelegated_ops"])
     rest = f"{undelegated} ops not delegated" if undelegated else "all ops delegated"
     return f"{partitions}, {rest} (LiteRT {report['litert_version']})"
+
+
+def asked_for(report):
+    """The older runtimes that a report is asked for and tells about."""
+    asked = ".".join((report["runtime"] or "").split(".")[:2])
+    return [asked] if report["delegation"].get(asked) else []
+
+
+def older_delegation(report, runtime):
+    """What the delegate of an older runtime does, with a warning where it leaves something: str.
+
+    Args:
+        report: dict of `inspect`.
+        runtime: str, a key of its `delegation`.
+    """
+    found = report["delegation"][runtime]
+    partitions = f"{found['partitions']} partition{'s' * (found['partitions'] != 1)}"
+    if found["fully_delegated"]:
+        return f"{partitions}, all {found['nodes_total']} ops delegated"
+    left = ", ".join(f"{entry['count']} {entry['op']}" for entry in found["undelegated_ops"])
+    return (
+        f"WARNING: {partitions}, {found['nodes_delegated']} of {found['nodes_total']} ops delegated, "
+        f"not {left}; ratios of latencies there are not those of the current runtime"
+    )
 
 
 def _runtime_text(report):

@@ -1,5 +1,6 @@
 """The few lines that a conversion prints."""
 
+from hsvit_runtime import inspection
 from hsvit_runtime.measure import Measure
 
 
@@ -21,6 +22,10 @@ def lines(output, report):
     if "partitions" in report:
         told[-1] += f"; loads from runtime {report['minimum_runtime']}"
         told.append(_acceleration(report))
+        told += [
+            f"  on runtime {runtime}: {inspection.older_delegation(report, runtime)}"
+            for runtime in inspection.asked_for(report)
+        ]
     return [*told, *parity(report)]
 
 

@@ -9,7 +9,8 @@
 - keys lose their bias: it shifts all scores of a query alike, which softmax cancels;
 - pooling whose stride is larger than its window, which XNNPACK refuses, reads a map that lacks
   the pixels it would skip;
-- ranges of a quantized model become constants, see integer.py.
+- ranges of a quantized model become constants, see integer.py;
+- for older runtimes, attention of few tokens needs no product of two computed matrices.
 """
 
 import keras
@@ -17,6 +18,7 @@ import tensorflow as tf
 from keras import layers
 
 from hsvit_keras.artifacts import integer
+from hsvit_keras.artifacts.few_token_attention import FewTokenAttention
 from hsvit_keras.artifacts.group_normalization import FlatGroupNormalization
 from hsvit_keras.compression import einsum
 from hsvit_keras.compression.folding import fold_batch_norm, fold_normalization
@@ -30,13 +32,14 @@ from hsvit_keras.layers import ModelDescription, NearestUpsampling, SoftmaxAtten
 _GROUP_DENSE = "bngi,gio->bngo"
 
 
-def lower(model, batch_size=1):
+def lower(model, batch_size=1, for_older_runtime=False):
     """The inference form of a model.
 
     Args:
         model: `keras.Model` as a Functional graph, or `keras.Sequential`. It stays as it is.
         batch_size: int, samples at a time; None keeps the model's own batch, a free one unless its input
             fixes it.
+        for_older_runtime: bool, whether a runtime whose delegate has no BATCH_MATMUL is to run it.
 
     Returns:
         A `keras.Model` with the outputs of `model` in inference, up to float32 rounding.
@@ -47,10 +50,10 @@ def lower(model, batch_size=1):
     integer.check_ranges(model)
     check_float(Graph(model))
     model = fold_normalization(fold_batch_norm(open_layers(model, check=False), check=False))
-    return _to_inference_layers(compute_first_tokens_alone(model), batch_size)
+    return _to_inference_layers(compute_first_tokens_alone(model), batch_size, for_older_runtime)
 
 
-def _to_inference_layers(model, batch_size):
+def _to_inference_layers(model, batch_size, for_older_runtime):
     graph = Graph(model)
     without_bias = _key_projections(graph)
     barriers = {
@@ -73,6 +76,8 @@ def _to_inference_layers(model, batch_size):
         if path in without_bias:
             off = {"bias_axes": None} if isinstance(layer, layers.EinsumDense) else {"use_bias": False}
             config, weights = {**config, **off}, weights[:1]
+        if for_older_runtime and (few := FewTokenAttention.convert(layer)):
+            return few
         if _is_group_dense(layer):
             return GroupedProjection.convert(config, weights)
         if isinstance(layer, layers.GroupNormalization) and (flat := FlatGroupNormalization.convert(layer)):

@@ -4,12 +4,12 @@ import re
 import warnings
 
 from hsvit_runtime.errors import InputError
-from hsvit_runtime.litert import depthwise_kernels
+from hsvit_runtime.litert import eight_bit_kernels, older_ops
 from hsvit_runtime.native_output import quietly
 from hsvit_runtime.presets import PRESETS
 
-# Older runtimes refuse Dense layers that are quantized for each output apart.
-_FIRST_WITH_PER_CHANNEL_DENSE = (2, 17)
+# Older runtimes refuse Dense layers quantized for each output apart, and their XNNPACK has fewer ops.
+_FIRST_OF_TODAYS_FORM = (2, 17)
 
 
 def convert(lowered, preset, *, runtime=None, input_type="float32", output_type="float32"):
@@ -30,7 +30,7 @@ def convert(lowered, preset, *, runtime=None, input_type="float32", output_type=
     """
     import tensorflow as tf
 
-    oldest = parse_version(runtime)
+    is_old = is_older(runtime)
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         # The empty module is on purpose: handed the model, the converter would leave its weights outside.
         [concrete_function(lowered)],
@@ -44,9 +44,7 @@ def convert(lowered, preset, *, runtime=None, input_type="float32", output_type=
         converter.inference_input_type = tf.dtypes.as_dtype(input_type)
     if output_type != "float32":
         converter.inference_output_type = tf.dtypes.as_dtype(output_type)
-    converter._experimental_disable_per_channel_quantization_for_dense_layers = (
-        oldest is not None and oldest < _FIRST_WITH_PER_CHANNEL_DENSE
-    )
+    converter._experimental_disable_per_channel_quantization_for_dense_layers = is_old
     with quietly(), warnings.catch_warnings():
         # Where the ranges are in the graph, the converter misses those that it is used to ask for.
         warnings.filterwarnings("ignore", message="Statistics for quantized inputs were expected")
@@ -55,7 +53,7 @@ def convert(lowered, preset, *, runtime=None, input_type="float32", output_type=
         except Exception as error:  # the converter's own class, in a module that is not public
             refusal = error
         else:
-            return depthwise_kernels.unpack(content)
+            return older_ops.replace(content) if is_old else eight_bit_kernels.unpack(content)
     raise InputError(f"LiteRT cannot hold this model: {_unsupported(str(refusal))}") from refusal
 
 
@@ -73,6 +71,16 @@ def concrete_function(lowered):
         return tf.nest.flatten(outputs)
 
     return tf.function(serve, input_signature=signature).get_concrete_function()
+
+
+def is_older(runtime):
+    """Whether files for a runtime, None for the current one, are made in the form for older ones.
+
+    Raises:
+        InputError: it is no version.
+    """
+    oldest = parse_version(runtime)
+    return oldest is not None and oldest < _FIRST_OF_TODAYS_FORM
 
 
 def parse_version(runtime):

@@ -119,7 +119,7 @@ def to_tflite(
 
     def make(prepared):
         finished = prepared.finished(integer_output=output_type != "float32")
-        lowered = lowering.lower(finished, batch_size)
+        lowered = lowering.lower(finished, batch_size, tflite_conversion.is_older(runtime))
         convert = functools.partial(tflite_conversion.convert, preset=preset, runtime=runtime, **types)
         content = convert(lowered)
         content = metadata.write(

@@ -17,6 +17,7 @@ _FLOAT_ONLY = """
 _QUANTIZED = frozenset(["int8", "uint8"])
 _DTYPES = dict.fromkeys(_FLOAT_OR_INT8.split(), _QUANTIZED | {"float32"})
 _DTYPES |= dict.fromkeys(_FLOAT_ONLY.split(), frozenset(["float32"]))
+SLICE_TO_THE_END = "its size is -1 (to the end) instead of a number"
 # Kernels and parameters: the indices of inputs that have to be constants.
 _CONSTANTS = {
     "CONV_2D": {1: "kernel", 2: "bias"},
@@ -112,11 +113,11 @@ def _strided_slice(op):
         return "it drops an axis (shrink_axis)"
     if op.option("newAxisMask"):
         return "it adds an axis (new_axis)"
-    return None if set(_integers(op.inputs[3])) == {1} else "its strides are not all 1"
+    return None if set(integers(op.inputs[3])) == {1} else "its strides are not all 1"
 
 
 def _slice(op):
-    return "its size is -1 (to the end) instead of a number" if -1 in _integers(op.inputs[2]) else None
+    return SLICE_TO_THE_END if -1 in integers(op.inputs[2]) else None
 
 
 def _concatenation(op):
@@ -171,7 +172,8 @@ def _quantize(op):
     return None if 1 / 256 <= ratio <= 128 else f"its scales differ by a factor of {ratio:g}"
 
 
-def _integers(tensor):
+def integers(tensor):
+    """The numbers of a constant."""
     return np.frombuffer(tensor.data, tensor.dtype).tolist()
 
 

@@ -317,3 +317,31 @@ def test_models_in_lowered_form_can_be_saved(tmp_path):
 def test_a_layer_name_twice_is_no_problem_for_the_slices():
     names = [layer.name for layer in lowering.lower(trained("hsvit_tiny", depth=3)).layers]
     assert [name for name, group in itertools.groupby(sorted(names)) if len(list(group)) > 1] == []
+
+
+@pytest.mark.parametrize(("queries", "tokens", "groups"), [(5, 5, (3,)), (1, 5, (3,)), (4, 6, ())], ids=str)
+def test_attention_of_few_tokens_for_older_runtimes(queries, tokens, groups):
+    """Without BATCH_MATMUL it computes what NumPy does, head by head."""
+    inputs = [keras.Input((count, *groups, 8), batch_size=1) for count in (queries, tokens, tokens)]
+    attention = hsvit_keras.layers.SoftmaxAttention(2)
+    lowered = lowering.lower(keras.Model(inputs, attention(*inputs)), for_older_runtime=True)
+    arrays = [RNG.normal(size=x.shape).astype("float32") for x in inputs]
+    split = [array.reshape(array.shape[1], -1, 4) for array in arrays]
+    scores = np.exp(np.einsum("qhd,khd->hqk", split[0], split[1]) / 2)
+    weights = scores / scores.sum(-1, keepdims=True)
+    expected = np.einsum("hqk,khd->qhd", weights, split[2]).reshape(arrays[0].shape)
+    np.testing.assert_allclose(np.asarray(lowered(arrays)), expected, atol=1e-5)
+
+
+def test_an_hsvit_for_older_runtimes_is_one_partition(tmp_path):
+    from hsvit_runtime.litert import tflite_file
+
+    model = trained("hsvit_tiny")
+    report = hsvit_keras.to_tflite(model, tmp_path / "m.tflite", preset="float32", runtime="2.16")
+    assert report["delegation"]["2.16"]["fully_delegated"]
+    assert report["fully_delegated"] and "BATCH_MATMUL" not in report["ops"]
+    kinds = [op.kind for op in tflite_file.read((tmp_path / "m.tflite").read_bytes(), "m").subgraphs[0].ops]
+    assert not {"RSQRT", "GELU"} & set(kinds)
+    today = hsvit_keras.to_tflite(model, tmp_path / "today.tflite", preset="float32")
+    assert (today["fully_delegated"], today["delegation"]["2.16"]["fully_delegated"]) == (True, False)
+    assert today["delegation"]["2.16"]["partitions"] == 14

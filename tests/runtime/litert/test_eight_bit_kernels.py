@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("ai_edge_litert")
 
 from hsvit_runtime.inspection import inspect
-from hsvit_runtime.litert import depthwise_kernels
+from hsvit_runtime.litert import eight_bit_kernels
 from tests.runtime.litert.builder import Builder
 
 RNG = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def test_one_partition_and_the_answers_of_the_unpacked_kernel(repeat):
             "reason": "its input is float32 and its kernel is int8",
         }
     ]
-    unpacked = depthwise_kernels.unpack(content)
+    unpacked = eight_bit_kernels.unpack(content)
     found = inspect(unpacked)
     assert (found["partitions"], found["fully_delegated"]) == (1, True)
     assert found["ops"] == {"DEQUANTIZE": repeat, "DEPTHWISE_CONV_2D": repeat}
@@ -73,7 +73,7 @@ def test_one_partition_and_the_answers_of_the_unpacked_kernel(repeat):
 
 def test_kernels_stay_8_bits():
     """The file grows by the new op, not by float kernels."""
-    found = inspect(depthwise_kernels.unpack(float_and_int8(np.ones((1, 3, 3, 3)))))
+    found = inspect(eight_bit_kernels.unpack(float_and_int8(np.ones((1, 3, 3, 3)))))
     assert found["weights_bytes"]["int8"] == 27
     assert found["weights_bytes"]["float32"] == 3 * 4  # the bias
 
@@ -83,10 +83,10 @@ def test_others_are_left_alone():
     floats = Builder()
     image = floats.tensor((1, 5, 5, 3))
     content = floats.content([image], [depthwise(floats, image, floats.constant(np.ones((1, 3, 3, 3))))])
-    assert depthwise_kernels.unpack(content) is content
+    assert eight_bit_kernels.unpack(content) is content
 
     integers = Builder()
     image = integers.tensor((1, 5, 5, 3), "int8", scale=0.1)
     kernel = integers.constant(np.ones((1, 3, 3, 3)), "int8", scale=SCALES, axis=3)
     content = integers.content([image], [depthwise(integers, image, kernel, "int8", scale=0.1)])
-    assert depthwise_kernels.unpack(content) is content
+    assert eight_bit_kernels.unpack(content) is content
