@@ -63,7 +63,7 @@ final class Adding {
   }
 
   private String add(List<Uri> uris, InputRange range, File working) throws Refusal {
-    String bundle = unusedName(nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
+    String bundle = Library.unusedName(context, nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
     File folder = new File(working, bundle);
     if (!folder.mkdirs()) {
       throw new Refusal(context.getString(R.string.add_not_written, folder));
@@ -94,15 +94,6 @@ final class Adding {
     } catch (IOException error) {
       throw refusal(R.string.add_not_written, error);
     }
-  }
-
-  /** The name, with a number where a bundle has it already. */
-  private String unusedName(String name) {
-    String free = name;
-    for (int i = 2; new File(Folders.bundles(context), free).exists(); i++) {
-      free = name + " " + i;
-    }
-    return free;
   }
 
   private File copy(Uri uri, File folder) throws Refusal {
