@@ -36,11 +36,12 @@ def make_bundle(folder):
     return folder / "bundle"
 
 
-def build(bundle_folder, target, **environment):
+def build(bundle_folder, target, *more, **environment):
     """Runs Maven; returns the APK's path, what was printed and whether it went well."""
-    options = [f"-Dbuild={target}", f"-Dbundle={bundle_folder}", "-DskipUnitTests=true"]
+    options = [f"-Dbuild={target}", f"-Dbundle={bundle_folder}", "-DskipUnitTests=true", *more]
     command = ["mvn", "--quiet", "--batch-mode", "--file", str(DEMO / "pom.xml"), "verify", *options]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+    keys = {"ANDROID_USER_HOME": str(target.parent / "keys")}
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | keys | environment)
     return target / "hsvit-benchmark.apk", done.stdout + done.stderr, done.returncode == 0
 
 
@@ -60,7 +61,7 @@ def test_the_apk(tmp_path):
     verified = output_of("apksigner", "verify", "--verbose", str(apk))
     assert "Verified using v2 scheme (APK Signature Scheme v2): true" in verified
     assert "Verified using v3 scheme (APK Signature Scheme v3): true" in verified
-    assert "CN=HSViT Benchmark debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
+    assert "CN=Android Debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
 
 
 def check_manifest(apk):
@@ -73,6 +74,8 @@ def check_manifest(apk):
     tree = output_of("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", str(apk))
     assert "uses-permission" not in tree
     assert re.search(r"allowBackup\(0x\w+\)=false", tree)
+    host = tree[tree.index('"org.hsvit.benchmark.app.HostProvider"') :]
+    assert re.search(r'permission\(0x\w+\)="android.permission.DUMP"', host), "for adb's shell alone"
     main = tree[tree.index("E: activity") :]
     assert re.search(r"exported\(0x\w+\)=true", main)
 

@@ -9,11 +9,10 @@ import android.os.ParcelFileDescriptor;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.List;
 import org.hsvit.benchmark.bundle.BundleArchive;
 import org.hsvit.benchmark.report.Json;
@@ -43,13 +42,13 @@ public final class HostProvider extends ContentProvider {
     List<String> path = uri.getPathSegments();
     String folder = path.isEmpty() ? "" : path.get(0);
     if (path.size() == 1 && folder.equals("reports") && mode.equals("r")) {
-      return text(uri, reports());
+      return text(reports());
     }
     if (path.size() != 2 || !isPlain(path.get(1))) {
       throw notFound(uri);
     }
     if (folder.equals("received")) {
-      return mode.equals("r") ? text(uri, receive(path.get(1))) : writable(received(path.get(1)), mode);
+      return mode.equals("r") ? text(receive(path.get(1))) : writable(received(path.get(1)), mode);
     }
     if (!mode.equals("r")) {
       throw new SecurityException(uri + " is read-only, it cannot be opened with mode " + mode);
@@ -126,16 +125,17 @@ public final class HostProvider extends ContentProvider {
     }
   }
 
-  private ParcelFileDescriptor text(Uri uri, String text) throws FileNotFoundException {
-    return openPipeHelper(uri, "text/plain", null, text, HostProvider::write);
-  }
-
-  private static void write(
-      ParcelFileDescriptor to, Uri uri, String type, android.os.Bundle options, String text) {
-    try (OutputStream stream = new FileOutputStream(to.getFileDescriptor())) {
-      stream.write(text.getBytes(StandardCharsets.UTF_8));
+  private ParcelFileDescriptor text(String text) throws FileNotFoundException {
+    try {
+      File file = File.createTempFile("answer", null, getContext().getCacheDir());
+      try {
+        Files.write(file.toPath(), text.getBytes(StandardCharsets.UTF_8));
+        return ParcelFileDescriptor.open(file, ParcelFileDescriptor.MODE_READ_ONLY);
+      } finally {
+        file.delete(); // it can be read as long as it is open
+      }
     } catch (IOException error) {
-      return; // the reader has gone
+      throw new FileNotFoundException("there is no room for an answer: " + error.getMessage());
     }
   }
 
