@@ -22,7 +22,7 @@ public final class HostOnPhone {
   private static final String PROVIDER = "content://org.hsvit.benchmark.host/";
   private static final String KEY = "of HostOnPhone";
 
-  private final PhoneUnderTest phone = new PhoneUnderTest();
+  private final RealPhone phone = new RealPhone();
   private final File report = new File(Folders.reports(phone.app), "of-HostOnPhone.json");
 
   @After

@@ -11,7 +11,7 @@ import org.junit.Test;
 
 /** Short runs of the app's own bundle, with the phone's own runtime. Their latencies are of no use. */
 public final class RunOnPhone {
-  private final PhoneUnderTest phone = new PhoneUnderTest();
+  private final RealPhone phone = new RealPhone();
 
   private static Intent settings(int threads, String accelerator) {
     return new Intent()
@@ -55,7 +55,7 @@ public final class RunOnPhone {
 
   private static JSONArray models(JSONObject ending) throws Exception {
     File report = new File(ending.getString("report"));
-    JSONArray models = new JSONObject(PhoneUnderTest.read(report)).getJSONArray("models");
+    JSONArray models = new JSONObject(RealPhone.read(report)).getJSONArray("models");
     assertTrue(report.delete());
     assertTrue(models.length() >= 2);
     return models;

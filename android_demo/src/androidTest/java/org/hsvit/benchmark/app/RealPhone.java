@@ -17,7 +17,7 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /** The app on a real phone, and adb's shell there. */
-final class PhoneUnderTest {
+final class RealPhone {
   private static final long LONGEST_MS = 10 * 60_000;
 
   private final Instrumentation instrumentation = InstrumentationRegistry.getInstrumentation();
