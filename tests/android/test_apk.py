@@ -17,6 +17,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from export.bundles.writing import Original, Request, write
+from tests.android.references import missing_on_android_8
 from tests.export import bundles
 
 DEMO = pathlib.Path(__file__).parents[2] / "android_demo"
@@ -58,6 +59,14 @@ def test_the_apk(tmp_path):
     with zipfile.ZipFile(apk) as archive:
         check_content(archive, made)
         check_alignment(archive, apk.read_bytes())
+        dex = pathlib.Path(archive.extract("classes.dex", tmp_path))
+    # What the app asks of newer phones alone, after a look at their level.
+    assert missing_on_android_8(dex, tmp_path / "target/tools/r8.jar", tmp_path) == {
+        "android.os.Build.SOC_MANUFACTURER",  # level 31
+        "android.os.Build.SOC_MODEL",  # level 31
+        "android.os.PowerManager.getCurrentThermalStatus()",  # level 29
+        "android.os.PowerManager.getThermalHeadroom(int)",  # level 30
+    }
     verified = output_of("apksigner", "verify", "--verbose", str(apk))
     assert "Verified using v2 scheme (APK Signature Scheme v2): true" in verified
     assert "Verified using v3 scheme (APK Signature Scheme v3): true" in verified
