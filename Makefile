@@ -3,6 +3,8 @@
 # tests. All set up an environment in .venv first, which a
 # second run takes as it is.
 
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 VENV := .venv
 MEDIAPIPE_VENV := .venv-mediapipe
@@ -45,6 +47,8 @@ APP := $(RUN)/app
 FOR_APP := $(IN_VENV) -m export.tflite --runtime=2.16 --samples=355
 APK := android_demo/target/hsvit-benchmark.apk
 MAVEN := mvn --quiet --batch-mode --file android_demo/pom.xml
+# Maven resets a terminal's colours even where it writes to none.
+WITHOUT_COLOURS := 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g'
 ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner
 ANDROID_PACKAGES := maven openjdk-17-jdk-headless aapt zipalign apksigner
 MISSING_TOOLS = for tool in $(ANDROID_TOOLS); do command -v $$tool > /dev/null || printf ' %s' $$tool; done
@@ -56,7 +60,7 @@ apk: setup $(BUNDLE)/bundle.json
 		{ echo "error: needs$$missing; on Debian: apt-get install $(ANDROID_PACKAGES)"; exit 1; }
 	@rm -f $(APK)
 	@echo "packing the app, and running its models by its ARM library"
-	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(BUNDLE))
+	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(BUNDLE)) $(WITHOUT_COLOURS)
 	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
 
 # The app and the page measure the same files.
@@ -102,7 +106,7 @@ test: setup page-to-test
 	$(ON_TENSORFLOW) -m "not slow" tests
 	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
 	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
-		echo "the Android app's tests"; $(MAVEN) test; \
+		echo "the Android app's tests"; $(MAVEN) test $(WITHOUT_COLOURS); \
 	else \
 		echo "the Android app's tests were NOT RUN: they need$$missing," \
 			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \

@@ -12,6 +12,7 @@ android {
     targetSdk = 34
     versionCode = 1
     versionName = "1.0"
+    testInstrumentationRunner = "androidx.test.runner.AndroidJUnitRunner"
     ndk {
       abiFilters += listOf("arm64-v8a", "armeabi-v7a", "x86_64")
     }
@@ -27,8 +28,20 @@ android {
   androidResources {
     noCompress += "tflite"
   }
+
+  testOptions {
+    unitTests.isIncludeAndroidResources = true // for Robolectric
+  }
 }
 
 dependencies {
   implementation(libs.litert)
+  implementation(libs.litert.api)
+
+  testImplementation(libs.junit)
+  testImplementation(libs.robolectric)
+
+  androidTestImplementation(libs.junit)
+  androidTestImplementation(libs.androidx.test.core)
+  androidTestImplementation(libs.androidx.test.runner)
 }

@@ -16,7 +16,7 @@ import subprocess
 import numpy as np
 from absl import flags
 
-from command_line import commands, tables
+from command_line import bounded, commands, tables
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError, MissingFileError
 from measuring.latency_statistics import ratio_of_medians, summarize
@@ -28,12 +28,12 @@ ROOT = pathlib.Path(__file__).parents[1]
 def define_flags():
     flags.DEFINE_string("python", None, "Python of the environment with the older runtime.", required=True)
     flags.DEFINE_string("original", None, "The .tflite file to compare with.", required=True)
-    flags.DEFINE_list("mobile", None, "Those to compare with it, separated by commas.", required=True)
+    bounded.names("mobile", None, "Those to compare with it, separated by commas.", required=True)
     flags.DEFINE_string("output", None, "JSON file to write.", required=True)
-    flags.DEFINE_integer("blocks", 20, "Blocks of runs for each file.", lower_bound=1)
-    flags.DEFINE_integer("runs", 10, "Timed runs in a block.", lower_bound=1)
-    flags.DEFINE_integer("warmup", 3, "Runs before each block that do not count.", lower_bound=0)
-    flags.DEFINE_integer("threads", 1, "CPU threads to ask for.", lower_bound=1, upper_bound=256)
+    bounded.blocks(20, "Blocks of runs for each file.")
+    bounded.runs(10)
+    bounded.warmup(3, "Runs before each block that do not count.")
+    bounded.threads()
 
 
 def main(_):

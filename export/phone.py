@@ -14,6 +14,7 @@ adb and unlocked, with the app installed (--apk installs it).
 import contextlib
 import functools
 import pathlib
+import shlex
 import sys
 import tempfile
 
@@ -47,7 +48,7 @@ def define_flags():
     flags.DEFINE_string("apk", None, "The app's file, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
-    bounded.number("timeout", 300, "Seconds that the app may log nothing.", 1, 86_400)
+    bounded.number("timeout", 300, "Seconds that the app may tell nothing new.", 1, 86_400)
     flags.DEFINE_string("run_id", None, "For pull: which run's report; the newest if not given.")
     flags.mark_flag_as_required("output")
 
@@ -118,7 +119,7 @@ def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, ti
         pairs: str, names of the bundle's pairs separated by commas, or "all".
         settings: dict, see `app.start`.
         apk: path of the app's file, to install it first.
-        timeout: float, seconds that the app may log nothing.
+        timeout: float, seconds that the app may tell nothing new.
 
     Returns:
         dict, the report.
@@ -128,38 +129,42 @@ def run(device, output, *, bundle=None, pairs="all", settings=None, apk=None, ti
         InputError: the phone's report does not follow the schema, or a file cannot be used.
     """
     with files.replacing(output) as temporary:  # fails here, not after the run
-        app.require(device, apk)
-        name = None if bundle is None else app.push_bundle(device, bundle)
+        storage = app.require(device, apk)
+        if not app.wake(device):
+            print(f"{device.name} refuses adb's keys: keep its screen on and unlocked by hand")
+        name = None if bundle is None else app.push_bundle(storage, bundle)
         print(f"measures on {device.name}" + (f", {name} was sent" if name else ""))
-        result = _measure(device, timeout, pairs=pairs, bundle=name, settings=settings)
+        result = _measure(storage, output, timeout, pairs=pairs, bundle=name, settings=settings)
         ended = f"run {result.run_id} {_ENDS.get(result.status, 'failed')} on {device.name}: {result.message}"
         if result.report is None:
             raise adb.PhoneError(ended)
-        report = app.fetch_report(device, result.report, temporary)
+        report = app.fetch_report(storage, result.run_id, temporary)
     if result.status != "done":
         raise adb.PhoneError(f"{ended}; the finished pairs are in {output}")
     return report
 
 
-def _measure(device, timeout, **what):
+def _measure(storage, output, timeout, **what):
     run_id = app.new_run_id()
-    app.start(device, run_id, **what)
+    app.start(storage.device, run_id, **what)
+    later = f"python -m export.phone pull --run_id={run_id} --output={shlex.quote(str(output))}"
     progress = functools.partial(commands.show_progress, "step")
     try:
-        return app.follow(device, run_id, timeout=timeout, progress=progress)
+        return app.follow(storage, run_id, timeout=timeout, progress=progress)
     except KeyboardInterrupt:
-        later = f"python -m export.phone pull --run_id={run_id}"
         print(f"\nthe phone goes on measuring; later: {later}", file=sys.stderr)
         raise
+    except adb.PhoneError as error:
+        raise adb.PhoneError(f"{error}; pairs that it finished: {later}") from error
 
 
 def _pull():
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    app.require(device)
-    source = f"{app.REPORTS}/{FLAGS.run_id}.json" if FLAGS.run_id else app.latest_report(device)
+    storage = app.require(device)
+    run_id = FLAGS.run_id or app.latest_report(storage)
     with files.replacing(FLAGS.output) as temporary:
-        app.fetch_report(device, source, temporary)
-    print(f"wrote {FLAGS.output}, from {source} on {device.name}")
+        app.fetch_report(storage, run_id, temporary)
+    print(f"wrote {FLAGS.output}, of run {run_id} on {device.name}")
 
 
 def _show():

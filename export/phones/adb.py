@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import os
 import queue
+import re
 import shlex
 import subprocess
 import threading
@@ -25,8 +26,22 @@ _WAYS_OUT = {
 }
 
 
+# A line of `adb devices -l`. Serials of phones on the network have spaces and brackets, so the state, one of
+# adb's words (ConnectionState in its sources), tells where they end.
+_LISTED = re.compile(
+    r"^(?!\* )(?P<serial>\S.*?)[ \t]+(?P<state>device|offline|unauthorized|authorizing|connecting"
+    r"|no permissions|bootloader|recovery|rescue|sideload|host|detached|unknown)(?P<facts>(?:[ \t;].*)?)$",
+    re.MULTILINE,
+)
+_MODEL = re.compile(r"\smodel:(\S+)")
+
+
 class PhoneError(InputError, OSError):
     """adb or the phone failed; the message says what to do about it."""
+
+
+class NoAnswerError(PhoneError):
+    """A command did not end in time; the next one may."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,13 +72,38 @@ class Device:
         """
         return self._checked(shlex.join(words), "shell", shlex.join(words))
 
+    def tries(self, *words, stdin=None, timeout=None):
+        """Runs one command on the phone that may fail there.
+
+        Args:
+            *words: str, as for `shell`.
+            stdin: file for its standard input, or None.
+            timeout: float, seconds; None for what is usual.
+
+        Returns:
+            `subprocess.CompletedProcess`, with both outputs as str.
+
+        Raises:
+            PhoneError: the phone cannot be reached, or the command did not end in time.
+        """
+        done = self._run("shell", shlex.join(words), stdin=stdin, timeout=timeout)
+        if done.returncode and done.stderr.startswith("error: "):  # from adb itself
+            raise PhoneError(f"{self.name} does not respond: {_complaint(done.stderr)}")
+        return done
+
     def runs(self, package):
         """Whether a process of the app `package` is alive."""
-        return self._succeeds("pidof", package)
+        return self.tries("pidof", package).returncode == 0
 
-    def has(self, package):
-        """Whether the app `package` is installed."""
-        return self._succeeds("pm", "path", package)
+    def has(self, package, user=0):
+        """Whether the app `package` is installed for the user with this number."""
+        of_user = ["--user", str(user)] if user else []
+        return self.tries("pm", "path", *of_user, package).returncode == 0
+
+    def user(self):
+        """int, the number of the phone's user who is in front; 0 is its owner, and where it does not say."""
+        told = self.tries("am", "get-current-user").stdout.strip()
+        return int(told) if told.isdecimal() else 0
 
     def push(self, folder, target):
         """Copies a folder to the phone, replacing what is there.
@@ -125,7 +165,8 @@ class Device:
                 lines.put(line.rstrip("\r\n"))
             lines.put(_END)
 
-        process = subprocess.Popen(command, **_TEXT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(command, **_TEXT, stdin=null, stdout=subprocess.PIPE, stderr=null)
         reader = threading.Thread(target=read, daemon=True)
         try:
             reader.start()
@@ -136,16 +177,10 @@ class Device:
             reader.join()
             process.stdout.close()
 
-    def _succeeds(self, *words):
-        done = self._run("shell", shlex.join(words))
-        if done.stderr.startswith("error: "):  # from adb itself: the phone does not respond
-            raise PhoneError(f"{self.name} does not respond: {_complaint(done.stderr)}")
-        return done.returncode == 0
+    def _run(self, *arguments, stdin=None, timeout=None):
+        return _run(self.adb, "-s", self.serial, *arguments, stdin=stdin, timeout=timeout)
 
-    def _run(self, *arguments, timeout=_TIMEOUT):
-        return _run(self.adb, "-s", self.serial, *arguments, timeout=timeout)
-
-    def _checked(self, doing, *arguments, timeout=_TIMEOUT):
+    def _checked(self, doing, *arguments, timeout=None):
         done = self._run(*arguments, timeout=timeout)
         printed = done.stdout + done.stderr
         if done.returncode:
@@ -154,7 +189,7 @@ class Device:
 
 
 _END = object()
-_TEXT = {"stdin": subprocess.DEVNULL, "text": True, "encoding": "utf-8", "errors": "replace"}
+_TEXT = {"text": True, "encoding": "utf-8", "errors": "replace"}
 
 
 def connect(adb="adb", serial=None):
@@ -191,21 +226,18 @@ def _devices(adb):
     done = _run(adb, "devices", "-l")
     if done.returncode:
         raise PhoneError(f"adb cannot list phones: {_complaint(done.stdout + done.stderr)}")
-    _, _, listing = done.stdout.partition("List of devices attached\n")
+    _, _, listing = done.stdout.partition("List of devices attached\n")  # older ones tell of their daemon
     found = {}
-    for line in listing.splitlines():
-        serial, _, rest = line.partition(" ")
-        words = rest.split()
-        if words and not serial.startswith("*"):  # older ones tell of their daemon there
-            model = next((word.removeprefix("model:") for word in words if word.startswith("model:")), None)
-            state = "no permissions" if words[:2] == ["no", "permissions"] else words[0]
-            found[serial] = (f"{model} ({serial})" if model else serial, state, serial)
+    for line in _LISTED.finditer(listing):
+        serial, model = line["serial"], _MODEL.search(line["facts"])
+        found[serial] = (f"{model[1]} ({serial})" if model else serial, line["state"], serial)
     return found
 
 
-def _run(adb, *arguments, timeout=_TIMEOUT):
+def _run(adb, *arguments, stdin=None, timeout=None):
+    stdin, timeout = stdin or subprocess.DEVNULL, timeout or _TIMEOUT
     try:
-        return subprocess.run([adb, *arguments], **_TEXT, stdout=-1, stderr=-1, timeout=timeout)
+        return subprocess.run([adb, *arguments], **_TEXT, stdin=stdin, stdout=-1, stderr=-1, timeout=timeout)
     except FileNotFoundError as error:
         raise PhoneError(
             f"there is no program {adb}: install it, on Debian by apt-get install adb, or name it by --adb"
@@ -213,7 +245,7 @@ def _run(adb, *arguments, timeout=_TIMEOUT):
     except PermissionError as error:
         raise PhoneError(f"{adb} cannot be run: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
-        raise PhoneError(f"adb {arguments[-1]} did not end in {timeout} s") from error
+        raise NoAnswerError(f"adb {arguments[-1]} did not end in {timeout} s") from error
 
 
 def _complaint(printed):

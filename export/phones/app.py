@@ -1,7 +1,8 @@
-"""The benchmark app on a phone: its folders, how it is started, what it logs.
+"""The benchmark app on a phone: how it is started, what it tells of a run, its reports.
 
-An intent starts a run. The app writes its progress to the phone's log, and a report into its own folder,
-which follows `benchmark.schema.json`. Each log line carries the run's id.
+An intent starts a run. The app writes its progress to the phone's log and, for phones whose log shows
+nothing, to the file `runs/ID.json`; and a report, `reports/ID.json`, which follows `benchmark.schema.json`.
+All that it tells of a run carries the run's id.
 """
 
 import dataclasses
@@ -9,29 +10,28 @@ import pathlib
 import secrets
 import time
 
-from export.phones.adb import PhoneError
+from export.phones.adb import NoAnswerError, PhoneError
+from export.phones.storage import PACKAGE, Storage
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.json_schemas import TEXT, count, or_null, partial, record
 from measuring import benchmark_report
 
-PACKAGE = "org.hsvit.benchmark"
-BUNDLES = f"/sdcard/Android/data/{PACKAGE}/files/bundles"
-REPORTS = f"/sdcard/Android/data/{PACKAGE}/files/reports"
 BUNDLE_VERSION = 2  # of bundles that the app reads
 
 _ACTIVITY = f"{PACKAGE}/.app.MainActivity"
 _TAG = "HsvitBenchmark"
 _PROGRESS, _RESULT = "HSVIT_PROGRESS ", "HSVIT_RESULT "
 _STEPS = count(0, 10**9)
-_ENTRIES = {  # what the app logs behind these words
-    _PROGRESS: record(run_id=TEXT, done=_STEPS, total=_STEPS),
-    _RESULT: {
-        **partial(run_id=TEXT, status=TEXT, report=or_null(TEXT), message=or_null(TEXT)),
-        "required": ["run_id", "status"],
-    },
+# What the app tells of a run, in its log and in a file.
+_ENTRY = {
+    **partial(
+        run_id=TEXT, status=TEXT, report=or_null(TEXT), message=or_null(TEXT), done=_STEPS, total=_STEPS
+    ),
+    "required": ["run_id"],
+    "anyOf": [{"required": ["status"]}, {"required": ["done", "total"]}],
 }
-_PAUSE = 2.0  # seconds without a log line, after which we check that the app still runs
+_PAUSE = 5.0  # seconds without a log line, after which we ask; asking costs the phone some time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,23 +52,45 @@ class Result:
 
 
 def require(device, apk=None):
-    """Installs `apk` if there is one; raises `PhoneError` unless the app is installed."""
+    """Installs the app if there is an `apk`, and finds its files.
+
+    Args:
+        device: `adb.Device`.
+        apk: path of the app's file, or None.
+
+    Returns:
+        `Storage`, of the phone's user who is in front.
+
+    Raises:
+        PhoneError: the app is not installed, or cannot be.
+    """
     if apk is not None:
         if not pathlib.Path(apk).is_file():
             raise MissingFileError(f"there is no file apk={str(apk)!r}; `make apk` builds the app")
         device.install(apk)
-    if not device.has(PACKAGE):
+    user = device.user()
+    if not device.has(PACKAGE, user):
+        whose = f" for its user {user}" if user else ""
         raise PhoneError(
-            f"the app {PACKAGE} is not installed on {device.name}: build it by `make apk` and name it, "
-            "--apk=android_demo/target/hsvit-benchmark.apk"
+            f"the app {PACKAGE} is not installed on {device.name}{whose}: build it by `make apk` and name "
+            "it, --apk=android_demo/target/hsvit-benchmark.apk"
         )
+    return Storage(device, user)
 
 
-def push_bundle(device, folder):
+def wake(device):
+    """Turns the screen on, as a run needs it; returns whether the phone let us: some refuse adb's keys."""
+    return device.tries("input", "keyevent", "KEYCODE_WAKEUP").returncode == 0
+
+
+def push_bundle(storage, folder):
     """Copies a bundle to the app.
 
+    The app is opened first: it makes its folders then. Those that adb makes belong to adb, and some phones
+    let the app not write there.
+
     Args:
-        device: `Device`.
+        storage: `Storage`.
         folder: path of a folder with a bundle.json.
 
     Returns:
@@ -81,8 +103,8 @@ def push_bundle(device, folder):
     if not (folder / "bundle.json").is_file():
         raise MissingFileError(f"bundle={str(folder)!r} is no folder with a bundle.json")
     _check_version(folder)
-    device.push(folder, f"{BUNDLES}/{folder.name}")
-    return folder.name
+    _open(storage.device)
+    return storage.send_bundle(folder)
 
 
 def _check_version(folder):
@@ -115,45 +137,46 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
     Raises:
         PhoneError: the phone does not start it.
     """
-    device.shell("input", "keyevent", "KEYCODE_WAKEUP")  # it measures while its screen is on
     extras = {"pairs": pairs, "bundle": bundle, "run_id": run_id, **(settings or {})}
-    words = ["am", "start", "-W", "-n", _ACTIVITY, "--ez", "autorun", "true"]
+    words = ["--ez", "autorun", "true"]
     for name, value in extras.items():
         option = "--es" if isinstance(value, str) else "--ei"
         words += [] if value is None else [option, name, str(value)]
-    printed = device.shell(*words)
+    _open(device, *words)
+
+
+def _open(device, *extras):
+    printed = device.shell("am", "start", "-W", "-n", _ACTIVITY, *extras)
     if "Error" in printed:  # am ends with status 0 all the same
         complaint = " ".join(line for line in printed.splitlines() if "Error" in line)
         raise PhoneError(f"{device.name} does not start the app: {complaint}")
 
 
-def follow(device, run_id, *, timeout, progress=lambda done, total: None):
+def follow(storage, run_id, *, timeout, progress=lambda done, total: None):
     """Waits for the end of a run.
 
     Args:
-        device: `Device`.
+        storage: `Storage`.
         run_id: str.
-        timeout: float, seconds that the run may log nothing.
+        timeout: float, seconds that the run may tell nothing new.
         progress: function of done and total, int, of the run's steps.
 
     Returns:
         `Result`.
 
     Raises:
-        PhoneError: the phone or the app is gone, or nothing was logged for too long.
+        PhoneError: the phone or the app is gone, or nothing was told for too long.
     """
-    reached = "before its first step"
+    reached, done = "before its first step", -1
     last_progress = time.monotonic()
     try:
-        for message in device.log(_TAG, _PAUSE):
-            if (entry := _entry(message, _RESULT, run_id)) is not None:
-                return Result(run_id, entry.get("status"), entry.get("report"), entry.get("message") or "")
-            if (entry := _entry(message, _PROGRESS, run_id)) is not None:
-                last_progress = time.monotonic()
-                reached = f"at step {entry['done']} of {entry['total']}"
-                progress(entry["done"], entry["total"])
-            elif message is None and not device.runs(PACKAGE):
-                raise PhoneError("the app ended without a result, `adb logcat -b crash -d` may show why")
+        for entry in _told(storage, run_id):
+            if "status" in entry:
+                return Result(run_id, entry["status"], entry.get("report"), entry.get("message") or "")
+            if entry.get("done", -1) > done:
+                last_progress, done = time.monotonic(), entry["done"]
+                reached = f"at step {done} of {entry['total']}"
+                progress(done, entry["total"])
             if time.monotonic() - last_progress > timeout:
                 raise PhoneError(
                     f"the app logged nothing for {timeout:g} s: is the phone unlocked, with the app in front?"
@@ -162,38 +185,50 @@ def follow(device, run_id, *, timeout, progress=lambda done, total: None):
         raise PhoneError(f"run {run_id} was lost {reached}: {error}") from error
 
 
-def _entry(message, kind, run_id):
-    """The content of a log line, None if it is not of this kind and run."""
-    if message is None or not message.startswith(kind):
-        return None
-    try:
-        entry = json_files.parse(message.removeprefix(kind).encode(errors="replace"), "the log")
-        json_files.check(entry, _ENTRIES[kind], "the log")
-    except InputError:  # cut short where the log was full
-        return None
-    return entry if entry["run_id"] == run_id else None
+def _told(storage, run_id):
+    """Yields dicts, what the app tells of a run: from the log or, while that is silent, from its file."""
+    for message in storage.device.log(_TAG, _PAUSE):
+        if message is None:
+            yield from _ask(storage, run_id)
+        else:
+            yield _entry(message.removeprefix(_RESULT).removeprefix(_PROGRESS), run_id)
 
 
-def latest_report(device):
-    """Path on the phone of the newest report; raises `PhoneError` where there is none."""
+def _ask(storage, run_id):
     try:
-        listed = device.shell("ls", "-t", REPORTS)
-    except PhoneError as error:
-        if "No such file" not in str(error):
-            raise
-        listed = ""
-    names = [name for name in listed.splitlines() if name.endswith(".json")]
+        runs = storage.device.runs(PACKAGE)  # before the file is read: the app may write it and end
+        entry = _entry(storage.read(f"runs/{run_id}.json") or "", run_id)
+    except NoAnswerError:  # a phone at its limits
+        return
+    yield entry
+    if not runs:
+        raise PhoneError("the app ended without a result, `adb logcat -b crash -d` may show why")
+
+
+def _entry(text, run_id):
+    """dict of what the app tells; empty if it tells of another run or is cut short."""
+    try:
+        entry = json_files.parse(text.encode(errors="replace"), "the log")
+        json_files.check(entry, _ENTRY, "the log")
+    except InputError:
+        return {}
+    return entry if entry["run_id"] == run_id else {}
+
+
+def latest_report(storage):
+    """The id of the run with the newest report; raises `PhoneError` where there is none."""
+    names = storage.reports()
     if not names:
-        raise PhoneError(f"there is no report on {device.name} yet: {REPORTS} is empty")
-    return f"{REPORTS}/{names[0]}"
+        raise PhoneError(f"there is no report on {storage.device.name} yet")
+    return names[0].removesuffix(".json")
 
 
-def fetch_report(device, source, path):
+def fetch_report(storage, run_id, path):
     """Copies a report from the phone.
 
     Args:
-        device: `Device`.
-        source: str, its path there.
+        storage: `Storage`.
+        run_id: str, the run's.
         path: where to write it.
 
     Returns:
@@ -203,8 +238,9 @@ def fetch_report(device, source, path):
         PhoneError: it cannot be fetched.
         InputError: it does not follow the schema.
     """
-    device.pull(source, path)
+    storage.fetch(f"reports/{run_id}.json", path)
     try:
         return benchmark_report.read(path)
     except InputError as error:
-        raise InputError(f"{source} on {device.name} is no benchmark report: {error}") from error
+        name = storage.device.name
+        raise InputError(f"the report of run {run_id} on {name} is no benchmark report: {error}") from error

@@ -17,6 +17,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from export.bundles.writing import Original, Request, write
+from tests.android.references import missing_on_android_8
 from tests.export import bundles
 
 DEMO = pathlib.Path(__file__).parents[2] / "android_demo"
@@ -36,11 +37,12 @@ def make_bundle(folder):
     return folder / "bundle"
 
 
-def build(bundle_folder, target, **environment):
+def build(bundle_folder, target, *more, **environment):
     """Runs Maven; returns the APK's path, what was printed and whether it went well."""
-    options = [f"-Dbuild={target}", f"-Dbundle={bundle_folder}", "-DskipUnitTests=true"]
+    options = [f"-Dbuild={target}", f"-Dbundle={bundle_folder}", "-DskipUnitTests=true", *more]
     command = ["mvn", "--quiet", "--batch-mode", "--file", str(DEMO / "pom.xml"), "verify", *options]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+    keys = {"ANDROID_USER_HOME": str(target.parent / "keys")}
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | keys | environment)
     return target / "hsvit-benchmark.apk", done.stdout + done.stderr, done.returncode == 0
 
 
@@ -57,10 +59,18 @@ def test_the_apk(tmp_path):
     with zipfile.ZipFile(apk) as archive:
         check_content(archive, made)
         check_alignment(archive, apk.read_bytes())
+        dex = pathlib.Path(archive.extract("classes.dex", tmp_path))
+    # What the app asks of newer phones alone, after a look at their level.
+    assert missing_on_android_8(dex, tmp_path / "target/tools/r8.jar", tmp_path) == {
+        "android.os.Build.SOC_MANUFACTURER",  # level 31
+        "android.os.Build.SOC_MODEL",  # level 31
+        "android.os.PowerManager.getCurrentThermalStatus()",  # level 29
+        "android.os.PowerManager.getThermalHeadroom(int)",  # level 30
+    }
     verified = output_of("apksigner", "verify", "--verbose", str(apk))
     assert "Verified using v2 scheme (APK Signature Scheme v2): true" in verified
     assert "Verified using v3 scheme (APK Signature Scheme v3): true" in verified
-    assert "CN=HSViT Benchmark debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
+    assert "CN=Android Debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
 
 
 def check_manifest(apk):
@@ -73,6 +83,8 @@ def check_manifest(apk):
     tree = output_of("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", str(apk))
     assert "uses-permission" not in tree
     assert re.search(r"allowBackup\(0x\w+\)=false", tree)
+    host = tree[tree.index('"org.hsvit.benchmark.app.HostProvider"') :]
+    assert re.search(r'permission\(0x\w+\)="android.permission.DUMP"', host), "for adb's shell alone"
     main = tree[tree.index("E: activity") :]
     assert re.search(r"exported\(0x\w+\)=true", main)
 

@@ -1,5 +1,6 @@
 """The Gradle files, which are for Android Studio and not run here, say the same as the Maven build."""
 
+import hashlib
 import pathlib
 import re
 import tomllib
@@ -71,3 +72,41 @@ def test_litert_still_has_the_classes_that_are_imported():
     sources = "".join(path.read_text() for path in (DEMO / "src/main/java").rglob("*.java"))
     assert "import org.tensorflow.lite.Interpreter;" in sources
     assert "import androidx." not in sources
+
+
+def test_the_wrapper_is_gradles_own():
+    properties = (DEMO / "gradle/wrapper/gradle-wrapper.properties").read_text()
+    assert "distributionUrl=https\\://services.gradle.org/distributions/gradle-8.13-bin.zip" in properties
+    assert CATALOGUE["versions"]["agp"].startswith("8.13.")  # which needs Gradle 8.13
+    jar = (DEMO / "gradle/wrapper/gradle-wrapper.jar").read_bytes()
+    # Gradle's published checksum of the wrapper of 8.13.
+    published = "81a82aaea5abcc8ff68b3dfcb58b3c3c429378efd98e7433460610fecd7ae45f"
+    assert hashlib.sha256(jar).hexdigest() == published
+    assert (DEMO / "gradlew").stat().st_mode & 0o100
+
+
+def test_libraries_of_tests_have_the_versions_of_maven():
+    assert f"<version>{CATALOGUE['versions']['junit']}</version>" in POM
+    assert f"<robolectric.version>{CATALOGUE['versions']['robolectric']}<" in POM
+    litert = [CATALOGUE["libraries"][name]["version"] for name in ("litert", "litert-api")]
+    assert litert[0] == litert[1]
+
+
+def test_tests_on_a_phone_need_only_what_both_builds_have():
+    """Maven compiles them against the stand-ins in `src/maven`, Gradle against AndroidX Test."""
+    assert "androidTestImplementation(libs.androidx.test.runner)" in BUILD
+    assert assigned("testInstrumentationRunner") == "androidx.test.runner.AndroidJUnitRunner"
+    assert "android.useAndroidX=true" in (DEMO / "gradle.properties").read_text()
+    assert "<source>src/androidTest/java</source>" in POM
+    sources = list((DEMO / "src/androidTest/java").rglob("*.java"))
+    imported = set(
+        re.findall(r"^import (androidx[\w.]*);", "".join(map(pathlib.Path.read_text, sources)), re.M)
+    )
+    assert imported == {"androidx.test.platform.app.InstrumentationRegistry"}
+    for name in imported:
+        assert (DEMO / "src/maven/java" / f"{name.replace('.', '/')}.java").is_file()
+    # Gradle would have two of each class or file that Robolectric and AndroidX Test bring.
+    assert not (DEMO / "src/test/java/androidx").exists()
+    assert not (DEMO / "src/test/resources/com").exists()
+    # Surefire runs classes of these names, on the PC.
+    assert not [path for path in sources if re.search(r"^Test|Tests?$|TestCase$", path.stem)]

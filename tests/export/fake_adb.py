@@ -13,6 +13,9 @@ Modelled on:
   file;
 - Android's ActivityManagerShellCommand and `pm path`: what they print, and that `am start` ends with 0 where
   there is no such activity;
+- its program `content`, which ends with 0 whatever happens, and says on standard error what went wrong;
+- storage that belongs to users: adb's shell is a user of its own, and sees the files of user 0 only. A folder
+  belongs to whoever made it; `shell_writes` and `app_writes` say who may write into those of the other;
 - reports of users: that `logcat` may end for no reason, with "read: unexpected EOF!".
 """
 
@@ -23,18 +26,31 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.parse
+import zipfile
 
 PHONE = pathlib.Path(os.environ["FAKE_ADB"])
 STORAGE = PHONE / "storage"
 APP = "org.hsvit.benchmark"
-TOOLS = ("am", "input", "ls", "pidof", "pm", "rm")
+FILES = f"Android/data/{APP}/files"
+TOOLS = ("am", "cat", "content", "input", "ls", "pidof", "pm", "rm")
 
 DEFAULTS = {
     "devices": [["PHONE1", "device", "Pixel_8"]],  # serial, state, model
     "daemon": True,  # whether the server runs already
     "installed": True,
+    "user": 0,  # who is in front
+    "shell_writes": True,  # into folders that the app made
+    "app_writes": True,  # into folders that the shell made
+    "keys": True,  # whether the phone takes keys from the shell
+    "refusal": None,  # why the app takes no bundle
+    "provider": True,  # whether the app passes on files
+    "file": True,  # whether the app tells of its run in a file, too
+    "log_shows": True,  # whether logcat shows the app's lines
+    "hanging": [],  # commands of the phone that do not answer, each once
     "activity": True,  # whether the installed app has it
     "on_top": False,  # whether it is in front already
+    "finished": False,  # whether a pair was finished before the app ended
     "running": True,  # whether the app's process lives on after the run's last line
     "install_failure": None,
     "push_failure": None,
@@ -136,7 +152,11 @@ def push(problem, words):
     if setting("push_failure"):
         fail(f"adb: error: failed to copy '{source}' to '{target}': {setting('push_failure')}", to=sys.stdout)
     place = on_storage(target)
+    if not may_write(place.parent, "shell"):
+        refused = "remote secure_mkdirs failed: Permission denied"
+        fail(f"adb: error: failed to copy '{source}' to '{target}': {refused}", to=sys.stdout)
     place = place / source.name if place.is_dir() else place
+    made_by(place.parent, "shell")
     shutil.copytree(source, place)
     told(source, [path for path in source.rglob("*") if path.is_file()], "pushed", "/")
 
@@ -178,6 +198,8 @@ def logcat(serial, options):
         time.sleep(600)
     assert options == ["-v", "raw", "-s", "HsvitBenchmark:I"], options
     print("--------- beginning of main", flush=True)
+    if not setting("log_shows"):
+        time.sleep(600)
     for line in json.loads((PHONE / "log.json").read_text()) if (PHONE / "log.json").exists() else []:
         if line == "lost":
             change(devices=[])
@@ -198,13 +220,101 @@ def on_storage(path):
     fail(f"{path}: Permission denied")
 
 
+def of_app(name=""):
+    """A file of the app in front, on the storage of its user."""
+    user = setting("user")
+    return (PHONE / f"storage{user}" if user else STORAGE) / FILES / name
+
+
+def owners():
+    record = PHONE / "owners.json"
+    return json.loads(record.read_text()) if record.exists() else {}
+
+
+def made_by(folder, user):
+    """Makes a folder and those above it that are missing; they belong to `user`."""
+    made = {str(path): user for path in (folder, *folder.parents) if not path.exists()}
+    folder.mkdir(parents=True, exist_ok=True)
+    (PHONE / "owners.json").write_text(json.dumps(owners() | made))
+
+
+def may_write(folder, user):
+    nearest = next((path for path in (folder, *folder.parents) if str(path) in owners()), None)
+    return nearest is None or owners()[str(nearest)] == user or setting(f"{user}_writes")
+
+
 def tool(name, words):
-    {"am": am, "input": lambda words: None, "ls": ls, "pidof": pidof, "pm": pm, "rm": rm}[name](words)
+    if name in setting("hanging"):
+        change(hanging=[other for other in setting("hanging") if other != name])
+        time.sleep(600)
+    tools = {"cat": cat, "content": content, "input": keys, "ls": ls, "pidof": pidof, "pm": pm, "rm": rm}
+    (tools | {"am": am})[name](words)
+
+
+def keys(words):
+    if not setting("keys"):
+        fail("java.lang.SecurityException: Injecting input events requires the permission INJECT_EVENTS")
+
+
+def cat(words):
+    if not on_storage(words[0]).is_file():
+        fail(f"cat: {words[0]}: No such file or directory")
+    print(on_storage(words[0]).read_text(), end="")
+
+
+def content(words):
+    verb, *options = words
+    assert options[::2] == ["--user", "--uri"], words
+    uri = urllib.parse.urlparse(options[3])
+    if not setting("provider"):
+        print(f"Error while accessing provider:{uri.netloc}", file=sys.stderr)
+        return print(
+            f"java.lang.IllegalStateException: Could not find provider: {uri.netloc}", file=sys.stderr
+        )
+    assert (options[1], uri.netloc) == (str(setting("user")), f"{APP}.host"), words
+    name = urllib.parse.unquote(uri.path.removeprefix("/"))
+    if verb == "write":
+        made_by((PHONE / name).parent, "app")
+        (PHONE / name).write_bytes(sys.stdin.buffer.read())
+    elif name.startswith("received/"):
+        unpack(PHONE / name)
+    elif of_app(name).is_dir():
+        list_newest_first(of_app(name))
+    elif any(path.is_file() for path in (of_app(name), private(name))):
+        print(next(path for path in (of_app(name), private(name)) if path.is_file()).read_text(), end="")
+    else:
+        print(f"Error while accessing provider:{uri.netloc}", file=sys.stderr)
+        print(f"java.io.FileNotFoundException: there is no {name}", file=sys.stderr)
+
+
+def unpack(archive):
+    if setting("refusal"):
+        return print(json.dumps({"problem": setting("refusal")}))
+    place = folder_of_app("bundles") / archive.name
+    shutil.rmtree(place, ignore_errors=True)
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(place)
+    print(json.dumps({"bundle": archive.name}))
+
+
+def private(name):
+    return PHONE / "private" / name
+
+
+def folder_of_app(name):
+    """Where the app writes: into its private folder where it must not write on the storage."""
+    shared = of_app(name)
+    made_by(shared, "app")
+    if may_write(shared, "app"):
+        return shared
+    private(name).mkdir(parents=True, exist_ok=True)
+    return private(name)
 
 
 def pm(words):
     assert words[0] == "path", words
-    if not (words[1] == APP and setting("installed")):
+    of_user = ["--user", str(setting("user"))] if setting("user") else []
+    if not (words[1:] == [*of_user, APP] and setting("installed")):
         sys.exit(1)
     print(f"package:/data/app/~~a1==/{APP}-b2==/base.apk")
 
@@ -220,16 +330,25 @@ def ls(words):
     folder = on_storage(words[1])
     if not folder.exists():
         fail(f"ls: {words[1]}: No such file or directory")
+    list_newest_first(folder)
+
+
+def list_newest_first(folder):
     for path in sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime):
         print(path.name)
 
 
 def rm(words):
     assert words[0] == "-rf", words
-    shutil.rmtree(on_storage(words[1]), ignore_errors=True)
+    folder = on_storage(words[1])
+    if folder.exists() and not may_write(folder.parent, "shell"):
+        fail(f"rm: {words[1]}: Permission denied")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def am(words):
+    if words == ["get-current-user"]:
+        return print(setting("user"))
     assert words[:4] == ["start", "-W", "-n", f"{APP}/.app.MainActivity"], words
     extras, rest = {}, words[4:]
     while rest:
@@ -248,29 +367,38 @@ def am(words):
             "Warning: Activity not started, intent has been delivered to currently running top-most instance."
         )
     print(f"Status: ok\nActivity: {APP}/.app.MainActivity\nTotalTime: 312\nWaitTime: 315\nComplete")
-    (PHONE / "started.json").write_text(json.dumps(extras))
-    run_app(extras["run_id"])
+    for name in ("bundles", "reports", "runs"):
+        folder_of_app(name)
+    if extras:
+        (PHONE / "started.json").write_text(json.dumps(extras))
+        run_app(extras["run_id"])
 
 
 def run_app(run_id):
-    """Everything that the app will log of the run, and its report."""
-    reports = STORAGE / f"Android/data/{APP}/files/reports"
+    """Everything that the app will log of the run, its report, and the file that tells where it is."""
+    reports = folder_of_app("reports")
+    last = "{}"
     lines = [result("an older run", "failed", None, "of old"), "HSVIT_PROGRESS {cut", "HSVIT_RESULT 7"]
     for step in setting("log"):
         name, *numbers = step.split()
+        if setting("finished"):
+            shutil.copy(PHONE / "report.json", reports / f"{run_id}.json")
         if name == "progress":
             told = {"run_id": run_id, "done": int(numbers[0]), "total": int(numbers[1])}
             lines.append(f"HSVIT_PROGRESS {json.dumps(told)}")
+            last = json.dumps(told)
         elif name in ("done", "cancelled", "failed"):
             report = None
             if (PHONE / "report.json").exists():
-                reports.mkdir(parents=True, exist_ok=True)
                 shutil.copy(PHONE / "report.json", reports / f"{run_id}.json")
-                report = f"/storage/emulated/0/Android/data/{APP}/files/reports/{run_id}.json"
+                report = f"/storage/emulated/{setting('user')}/{FILES}/reports/{run_id}.json"
             lines.append(result(run_id, name, report, setting("message")))
+            last = lines[-1].removeprefix("HSVIT_RESULT ")
         else:
             lines.append(name)
     (PHONE / "log.json").write_text(json.dumps(lines))
+    if setting("file"):
+        (folder_of_app("runs") / f"{run_id}.json").write_text(last)
 
 
 def result(run_id, status, report, message):

@@ -32,6 +32,13 @@ class Phone:
     def set(self, **settings):
         (self.folder / "phone.json").write_text(json.dumps(settings))
 
+    def own(self, folder, *names, owner):
+        """Makes folders that belong to `owner`, the app or the shell."""
+        made = [self.folder / folder, *(self.folder / folder / name for name in names)]
+        for path in made:
+            path.mkdir(parents=True)
+        (self.folder / "owners.json").write_text(json.dumps({str(path): owner for path in made}))
+
     def started(self):
         return json.loads((self.folder / "started.json").read_text())
 
@@ -52,6 +59,10 @@ def stand_in(tmp_path, monkeypatch):
     monkeypatch.delenv("ANDROID_SERIAL", raising=False)
     monkeypatch.setattr(app, "_PAUSE", 0.5)
     return Phone(folder)
+
+
+def storage():
+    return app.require(adb.connect())
 
 
 def make_bundle(folder, version=2):
@@ -98,9 +109,9 @@ def test_a_bundle_keeps_its_name_on_the_phone(stand_in, tmp_path, name):
 def test_a_bundle_that_is_sent_again_replaces_the_old_one(stand_in, tmp_path):
     bundle = make_bundle(tmp_path / "models")
     (bundle / "old.tflite").touch()
-    app.push_bundle(adb.connect(), bundle)
+    app.push_bundle(storage(), bundle)
     (bundle / "old.tflite").unlink()
-    app.push_bundle(adb.connect(), bundle)
+    app.push_bundle(storage(), bundle)
     bundles = stand_in.folder / EXTERNAL / "bundles"
     found = sorted(str(path.relative_to(bundles)) for path in bundles.rglob("*") if path.is_file())
     assert found == ["models/bundle.json", "models/images/000.png"]
@@ -109,7 +120,7 @@ def test_a_bundle_that_is_sent_again_replaces_the_old_one(stand_in, tmp_path):
 @pytest.mark.usefixtures("stand_in")
 def test_no_bundle(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"is no folder with a bundle.json"):
-        app.push_bundle(adb.connect(), tmp_path)
+        app.push_bundle(storage(), tmp_path)
 
 
 @pytest.mark.usefixtures("stand_in")
@@ -117,12 +128,12 @@ def test_a_bundle_of_another_version_is_not_sent(tmp_path):
     bundle = make_bundle(tmp_path / "models", version=1)
     message = r"has bundle_version 1, the app reads 2: make it again with export\.bundle"
     with pytest.raises(InputError, match=message):
-        app.push_bundle(adb.connect(), bundle)
+        app.push_bundle(storage(), bundle)
     (bundle / "bundle.json").write_text("[]")
     with pytest.raises(
         InputError, match=r"bundle\.json is no bundle of export\.bundle: .* not of type 'object'"
     ):
-        app.push_bundle(adb.connect(), bundle)
+        app.push_bundle(storage(), bundle)
 
 
 def test_progress_is_of_this_run_alone(stand_in):
@@ -130,13 +141,13 @@ def test_progress_is_of_this_run_alone(stand_in):
     stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"])
     device, seen = adb.connect(), []
     app.start(device, "mine", pairs="all")
-    result = app.follow(device, "mine", timeout=60, progress=lambda *step: seen.append(step))
+    result = app.follow(storage(), "mine", timeout=60, progress=lambda *step: seen.append(step))
     assert seen == [(1, 4), (2, 4)]
     assert (result.run_id, result.status) == ("mine", "done")
 
 
 def test_a_log_that_breaks_off_is_read_again(stand_in, tmp_path):
-    stand_in.set(log=["progress 1 4", "eof", "progress 2 4", "done"])
+    stand_in.set(log=["progress 1 4", "eof", "progress 2 4", "done"], file=False)
     assert phone.run(adb.connect(), tmp_path / "phone.json")["models"]
     assert [call[2] for call in stand_in.calls()[1:]].count("logcat") == 2
 
@@ -192,6 +203,37 @@ def test_one_of_two_phones(stand_in, monkeypatch):
     assert adb.connect().serial == "A"
 
 
+NETWORK = ("adb-X (2)._adb-tls-connect._tcp", "adb-X [device] a._adb-tls-connect._tcp", "192.168.1.5:5555")
+
+
+@pytest.mark.parametrize("serial", NETWORK)
+def test_phones_on_the_network_have_serials_with_spaces_and_brackets(stand_in, tmp_path, serial):
+    stand_in.set(devices=[[serial, "device", "Pixel_8"], ["B", "unauthorized", ""]])
+    with pytest.raises(adb.PhoneError, match="2 phones") as error:
+        adb.connect()
+    assert str(error.value).endswith(f"choose one by --serial: Pixel_8 ({serial}) (device), B (unauthorized)")
+    device = adb.connect(serial=serial)
+    assert (device.serial, device.name) == (serial, f"Pixel_8 ({serial})")
+    phone.run(device, tmp_path / "phone.json", bundle=make_bundle(tmp_path / "models"))
+    assert all(call[:2] == ["-s", serial] for call in stand_in.calls() if call[0] != "devices")
+
+
+def test_many_phones(stand_in):
+    serials = [*NETWORK, "emulator-5554", "R5CT12"]
+    states = [
+        "offline",
+        "no permissions (user in plugdev group?); see [http://x]",
+        "device",
+        "device",
+        "device",
+    ]
+    stand_in.set(devices=[[*each, "M"] for each in zip(serials, states, strict=True)])
+    assert [adb.connect(serial=serial).serial for serial in serials[2:]] == serials[2:]
+    for serial, state in zip(serials[:2], ["offline", "no permissions"], strict=True):
+        with pytest.raises(adb.PhoneError, match=f"is not ready, adb calls it '{state}'"):
+            adb.connect(serial=serial)
+
+
 def test_a_phone_that_is_gone_by_now(stand_in):
     device = adb.connect()
     stand_in.set(devices=[])
@@ -238,7 +280,7 @@ def test_a_phone_without_room(stand_in, tmp_path):
     with pytest.raises(
         adb.PhoneError, match=r"copying .*models to the phone failed .*No space left on device"
     ):
-        app.push_bundle(adb.connect(), make_bundle(tmp_path / "models"))
+        app.push_bundle(storage(), make_bundle(tmp_path / "models"))
 
 
 # ---- runs that end otherwise -----------------------------------------------------------------------
@@ -300,6 +342,125 @@ def test_a_place_that_cannot_be_written_shows_before_the_run(tmp_path):
     assert not (tmp_path / "phone" / "started.json").exists()
 
 
+# ---- phones that refuse things ---------------------------------------------------------------------
+@pytest.fixture
+def report_is_that_of_the_phone(tmp_path):
+    """The run gave the report, whatever was refused."""
+    yield
+    assert json.loads((tmp_path / "phone.json").read_text()) == reports.phone_report()
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+def test_keys_are_refused(stand_in, tmp_path, capsys):
+    stand_in.set(keys=False)
+    phone.run(adb.connect(), tmp_path / "phone.json")
+    assert "Pixel_8 (PHONE1) refuses adb's keys: keep its screen on and unlocked by hand" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+def test_the_app_makes_its_folders_before_adb_does(stand_in, tmp_path):
+    stand_in.set(app_writes=False)
+    phone.run(adb.connect(), tmp_path / "phone.json", bundle=make_bundle(tmp_path / "models"))
+    assert (stand_in.folder / EXTERNAL / "bundles/models/bundle.json").is_file()
+    (report,) = (stand_in.folder / EXTERNAL / "reports").iterdir()
+    assert report.stem == stand_in.started()["run_id"]
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+@pytest.mark.parametrize("log_shows", [True, False])
+def test_folders_that_adb_has_made_and_the_app_cannot_write_to(stand_in, tmp_path, log_shows):
+    stand_in.set(app_writes=False, log_shows=log_shows)
+    stand_in.own(EXTERNAL, "bundles", "reports", "runs", owner="shell")
+    phone.run(adb.connect(), tmp_path / "phone.json", bundle=make_bundle(tmp_path / "models"))
+    assert not any((stand_in.folder / EXTERNAL / "reports").iterdir())
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+@pytest.mark.parametrize("sent_before", [False, True])
+def test_a_folder_that_adb_cannot_write_to(stand_in, tmp_path, sent_before):
+    """Neither pushes nor `rm -rf` are allowed: the app takes the bundle from its provider."""
+    stand_in.set(shell_writes=False)
+    bundle = make_bundle(tmp_path / "my models (2)")
+    if sent_before:
+        app.push_bundle(storage(), bundle)
+        (bundle / "more.tflite").write_bytes(b"more")
+    phone.run(adb.connect(), tmp_path / "phone.json", bundle=bundle)
+    sent = stand_in.folder / EXTERNAL / "bundles" / "my models (2)"
+    assert (sent / "images" / "000.png").read_bytes() == b"png"
+    assert (sent / "more.tflite").exists() == sent_before
+    assert stand_in.started()["bundle"] == "my models (2)"
+
+
+def test_neither_way_takes_the_bundle(stand_in, tmp_path):
+    bundle = make_bundle(tmp_path / "models")
+    stand_in.set(shell_writes=False, provider=False)
+    with pytest.raises(adb.PhoneError, match=r"Permission denied; nor does the app take it: .*no.* provider"):
+        app.push_bundle(storage(), bundle)
+    stand_in.set(shell_writes=False, refusal="int8.tflite has another hash")
+    message = r"^the app does not take .*models: int8\.tflite has another hash$"
+    with pytest.raises(adb.PhoneError, match=message):
+        app.push_bundle(storage(), bundle)
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+def test_a_log_that_shows_nothing(stand_in, tmp_path):
+    stand_in.set(log_shows=False)
+    seen = []
+    device = adb.connect()
+    app.start(device, "silent", pairs="all")
+    result = app.follow(storage(), "silent", timeout=60, progress=lambda *step: seen.append(step))
+    assert (result.run_id, result.status, seen) == ("silent", "done", [])
+    stand_in.set(log_shows=False, log=["progress 3 4"], running=False)
+    app.start(device, "killed", pairs="all")
+    with pytest.raises(
+        adb.PhoneError, match="run killed was lost at step 3 of 4: the app ended without a result"
+    ):
+        app.follow(storage(), "killed", timeout=60, progress=lambda *step: seen.append(step))
+    assert seen == [(3, 4)]
+    stand_in.set(log_shows=False)
+    phone.run(device, tmp_path / "phone.json")
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+@pytest.mark.parametrize("command", ["pidof", "cat"])
+def test_a_command_that_does_not_answer(stand_in, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(adb, "_TIMEOUT", 1)
+    stand_in.set(log_shows=False, hanging=[command])
+    phone.run(adb.connect(), tmp_path / "phone.json")
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+def test_an_app_that_was_killed(stand_in, tmp_path):
+    stand_in.set(log=["progress 2 4"], running=False, finished=True)
+    done = command(tmp_path, "run")
+    run_id = stand_in.started()["run_id"]
+    offer = f"python -m export.phone pull --run_id={run_id} --output={tmp_path}/phone.json"
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(f"; pairs that it finished: {offer}")
+    assert not (tmp_path / "phone.json").exists()
+    assert command(tmp_path, *offer.split()[3:-1]).returncode == 0
+
+
+@pytest.mark.usefixtures("report_is_that_of_the_phone")
+@pytest.mark.parametrize("log_shows", [True, False])
+def test_another_user_is_in_front(stand_in, tmp_path, log_shows):
+    stand_in.set(user=10, log_shows=log_shows)
+    phone.run(adb.connect(), tmp_path / "phone.json", bundle=make_bundle(tmp_path / "models"))
+    assert (stand_in.folder / "storage10" / EXTERNAL[8:] / "bundles/models/bundle.json").is_file()
+    assert not (stand_in.folder / "storage").exists()
+    assert app.latest_report(storage()) == stand_in.started()["run_id"]
+
+
+def test_the_app_is_not_installed_for_the_user_in_front(stand_in):
+    stand_in.set(user=10, installed=False)
+    with pytest.raises(
+        adb.PhoneError, match=r"is not installed on Pixel_8 \(PHONE1\) for its user 10: build"
+    ):
+        storage()
+
+
 # ---- the command -----------------------------------------------------------------------------------
 def command(tmp_path, *arguments):
     line = [sys.executable, "-m", "export.phone", *arguments, f"--output={tmp_path}/phone.json"]
@@ -354,15 +515,15 @@ def test_the_report_of_a_run_that_is_gone(tmp_path):
 
 
 def test_the_newest_report(stand_in):
-    device = adb.connect()
+    files = storage()
     with pytest.raises(adb.PhoneError, match=r"there is no report on Pixel_8 \(PHONE1\) yet"):
-        app.latest_report(device)
+        app.latest_report(files)
     folder = stand_in.folder / EXTERNAL / "reports"
     folder.mkdir(parents=True)
     for age, name in enumerate(["new.txt", "middle.json", "old.json"]):
         (folder / name).touch()
         os.utime(folder / name, (1e9 - age, 1e9 - age))
-    assert app.latest_report(device) == f"{app.REPORTS}/middle.json"
+    assert app.latest_report(files) == "middle"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import android.net.Uri;
 import android.provider.OpenableColumns;
 import android.system.ErrnoException;
 import android.system.OsConstants;
+import java.io.BufferedInputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.FileOutputStream;
@@ -14,17 +15,21 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.BundleArchive;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
 
 /**
- * Adds files that the user picked: copies them, and makes a bundle of them.
+ * Adds files that the user picked: copies models and makes a bundle of them, or unpacks a bundle.
  *
- * <p>All or nothing: the bundle is moved to its place after the runtime has loaded every file.
+ * <p>All or nothing: the bundle is moved to its place after the runtime has loaded every model, or after all
+ * files of the archive were checked.
  */
 final class Adding {
   /** Why the files were not added; the message is for the user. */
@@ -36,6 +41,7 @@ final class Adding {
 
   private static final byte[] MAGIC = {'T', 'F', 'L', '3'};
   private static final int MAGIC_AT = 4;
+  private static final byte[] ARCHIVE = {'P', 'K', 3, 4};
 
   private final Context context;
   private final Phone.Describer describer;
@@ -62,8 +68,42 @@ final class Adding {
     }
   }
 
+  /**
+   * Adds a bundle that was packed as a zip archive. Not for the main thread.
+   *
+   * @return a message for the user; null if the file is no archive
+   * @throws Refusal it is no bundle, or there is no room; nothing was added
+   */
+  String addArchive(Uri uri) throws Refusal {
+    File working = new File(Folders.bundles(context), ".adding");
+    Folders.delete(working);
+    String name = nameOf(uri);
+    try (InputStream from = new BufferedInputStream(open(uri))) {
+      from.mark(ARCHIVE.length);
+      byte[] start = new byte[ARCHIVE.length];
+      boolean is = fill(from, start) == start.length && Arrays.equals(start, ARCHIVE);
+      from.reset();
+      return is ? unpack(from, name, working) : null;
+    } catch (BundleException error) {
+      throw new Refusal(context.getString(R.string.add_no_bundle, name, error.getMessage()));
+    } catch (IOException | SecurityException error) {
+      throw unreadable(name, error);
+    } finally {
+      Folders.delete(working);
+    }
+  }
+
+  private String unpack(InputStream archive, String name, File working) throws IOException, Refusal {
+    Bundle bundle = BundleArchive.unpack(archive, working);
+    String free = Library.unusedName(context, name.replaceFirst("(?i)\\.zip$", ""));
+    if (!working.renameTo(new File(Folders.bundles(context), free))) {
+      throw new Refusal(context.getString(R.string.add_not_written, free));
+    }
+    return context.getString(R.string.added_bundle, bundle.name());
+  }
+
   private String add(List<Uri> uris, InputRange range, File working) throws Refusal {
-    String bundle = unusedName(nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
+    String bundle = Library.unusedName(context, nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
     File folder = new File(working, bundle);
     if (!folder.mkdirs()) {
       throw new Refusal(context.getString(R.string.add_not_written, folder));
@@ -96,15 +136,6 @@ final class Adding {
     }
   }
 
-  /** The name, with a number where a bundle has it already. */
-  private String unusedName(String name) {
-    String free = name;
-    for (int i = 2; new File(Folders.bundles(context), free).exists(); i++) {
-      free = name + " " + i;
-    }
-    return free;
-  }
-
   private File copy(Uri uri, File folder) throws Refusal {
     String name = nameOf(uri);
     File file = new File(folder, name);
@@ -115,11 +146,15 @@ final class Adding {
       copy(from, file, name);
       return file;
     } catch (IOException | SecurityException error) {
-      if (isFull(error)) {
-        throw new Refusal(context.getString(R.string.disk_full));
-      }
-      throw new Refusal(context.getString(R.string.add_unreadable, name, error.getMessage()));
+      throw unreadable(name, error);
     }
+  }
+
+  private Refusal unreadable(String name, Exception error) {
+    return new Refusal(
+        isFull(error)
+            ? context.getString(R.string.disk_full)
+            : context.getString(R.string.add_unreadable, name, error.getMessage()));
   }
 
   private void copy(InputStream from, File file, String name) throws IOException, Refusal {

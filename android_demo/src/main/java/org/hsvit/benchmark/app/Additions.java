@@ -11,6 +11,7 @@ final class Additions {
   private Runnable observer;
   private boolean busy;
   private String message;
+  private List<Uri> question;
 
   Additions(BenchmarkApplication app) {
     this.app = app;
@@ -28,7 +29,31 @@ final class Additions {
     return taken;
   }
 
-  /** Adds files as one bundle. */
+  /** Files whose input range the user has to be asked for, given once; null for none. */
+  List<Uri> takeQuestion() {
+    List<Uri> taken = question;
+    question = null;
+    return taken;
+  }
+
+  /** Adds what the user picked: a bundle in an archive at once, models after a question. */
+  void open(List<Uri> files) {
+    change(true, app.getString(R.string.adding));
+    app.inBackground(
+        () -> {
+          try {
+            return files.size() > 1 ? null : new Adding(app, app.phone.describer).addArchive(files.get(0));
+          } catch (Adding.Refusal refusal) {
+            return refusal.getMessage();
+          }
+        },
+        result -> {
+          question = result == null ? files : null;
+          change(false, result);
+        });
+  }
+
+  /** Adds models as one bundle. */
   void add(List<Uri> files, InputRange range) {
     change(true, app.getString(R.string.adding));
     app.inBackground(

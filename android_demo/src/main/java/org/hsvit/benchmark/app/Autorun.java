@@ -2,6 +2,7 @@ package org.hsvit.benchmark.app;
 
 import android.content.Intent;
 import android.util.Log;
+import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,11 +14,14 @@ import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.Session.Status;
+import org.hsvit.benchmark.report.WholeFile;
+import org.json.JSONObject;
 
 /**
  * Runs that a computer starts by an intent and follows in the phone's log, as {@code export.phone} does.
  *
- * <p>{@code HSVIT_PROGRESS} lines report progress; one line {@code HSVIT_RESULT} always ends the run.
+ * <p>{@code HSVIT_PROGRESS} lines report progress; one line {@code HSVIT_RESULT} always ends the run. The last
+ * line is in the run's file, too: the log of some phones shows nothing.
  */
 final class Autorun implements RunHolder.Observer {
   static final String TAG = "HsvitBenchmark";
@@ -56,7 +60,7 @@ final class Autorun implements RunHolder.Observer {
   }
 
   private void start(Intent intent) throws IOException {
-    if (!id.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")) {
+    if (!hasFileName()) {
       throw new IllegalArgumentException(
           "run_id=" + id + " must be up to 100 letters, digits, '-', '_' and '.', and not begin with '.'");
     }
@@ -64,6 +68,7 @@ final class Autorun implements RunHolder.Observer {
     Bundle bundle = Library.open(app, key == null ? Library.OWN : key);
     List<Pair> pairs = pairs(bundle, intent.getStringExtra("pairs"));
     Run run = app.runs().start(id, bundle, pairs, settings(intent));
+    inBackground(() -> Folders.delete(Folders.runs(app))); // what earlier runs told
     app.runs().add(this);
     onRunChanged(run);
   }
@@ -110,13 +115,13 @@ final class Autorun implements RunHolder.Observer {
       logResult(run.ending());
     } else if (run.done() > logged) {
       logged = run.done();
-      log("HSVIT_PROGRESS", "run_id", id, "done", logged, "total", run.total());
+      tell("HSVIT_PROGRESS", "run_id", id, "done", logged, "total", run.total());
     }
   }
 
   private void logResult(Run.Ending ending) {
     String message = ending.message.substring(0, Math.min(LONGEST, ending.message.length()));
-    log(
+    tell(
         "HSVIT_RESULT",
         "run_id", id,
         "status", ending.status.name().toLowerCase(Locale.ROOT),
@@ -125,7 +130,32 @@ final class Autorun implements RunHolder.Observer {
         "message", message);
   }
 
-  private static void log(String kind, Object... fields) {
-    Log.i(TAG, kind + " " + Json.object(fields));
+  private void tell(String kind, Object... fields) {
+    JSONObject told = Json.object(fields);
+    Log.i(TAG, kind + " " + told);
+    if (hasFileName()) {
+      inBackground(() -> write(told.toString()));
+    }
+  }
+
+  private void write(String told) {
+    try {
+      WholeFile.write(new File(Folders.runs(app), id + ".json"), told);
+    } catch (IOException error) {
+      Log.w(TAG, "the file of run " + id, error); // the log has it
+    }
+  }
+
+  private void inBackground(Runnable work) {
+    app.inBackground(
+        () -> {
+          work.run();
+          return null;
+        },
+        nothing -> {});
+  }
+
+  private boolean hasFileName() {
+    return id.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}");
   }
 }

@@ -5,8 +5,9 @@ import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.FolderSource;
@@ -44,16 +45,32 @@ final class Library {
     if (hasOwn(context)) {
       entries.add(entry(context, OWN));
     }
-    String[] names = Folders.bundles(context).list();
-    if (names != null) {
-      Arrays.sort(names);
-      for (String name : names) {
+    for (String name : names(context)) {
+      entries.add(entry(context, name));
+    }
+    return entries;
+  }
+
+  private static SortedSet<String> names(Context context) {
+    SortedSet<String> names = new TreeSet<>();
+    for (File folder : Folders.allBundles(context)) {
+      String[] found = folder.list();
+      for (String name : found == null ? new String[0] : found) {
         if (!name.startsWith(".")) {
-          entries.add(entry(context, name));
+          names.add(name);
         }
       }
     }
-    return entries;
+    return names;
+  }
+
+  /** The name, with a number where a bundle has it already. */
+  static String unusedName(Context context, String name) {
+    String free = name;
+    for (int i = 2; names(context).contains(free); i++) {
+      free = name + " " + i;
+    }
+    return free;
   }
 
   /**
@@ -70,16 +87,20 @@ final class Library {
       }
       return Bundle.read(new AssetSource(context.getAssets(), ASSETS));
     }
-    File folder = new File(Folders.bundles(context), key);
-    if (!folder.getName().equals(key) || key.startsWith(".") || !folder.isDirectory()) {
-      throw new FileNotFoundException("there is no bundle " + key);
+    for (File bundles : Folders.allBundles(context)) {
+      File folder = new File(bundles, key);
+      if (folder.getName().equals(key) && !key.startsWith(".") && folder.isDirectory()) {
+        return Bundle.read(new FolderSource(folder));
+      }
     }
-    return Bundle.read(new FolderSource(folder));
+    throw new FileNotFoundException("there is no bundle " + key);
   }
 
   /** Deletes a bundle that was pushed or added. */
   static void remove(Context context, String key) {
-    Folders.delete(new File(Folders.bundles(context), key));
+    for (File bundles : Folders.allBundles(context)) {
+      Folders.delete(new File(bundles, key));
+    }
   }
 
   private static Entry entry(Context context, String key) {

@@ -203,7 +203,11 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
       if (several == null && data.getData() != null) {
         picked.add(data.getData());
       }
-      askForRange(null);
+      if (!picked.isEmpty()) {
+        app.additions().open(List.copyOf(picked));
+        picked.clear();
+        onAddition();
+      }
     }
   }
 
@@ -229,6 +233,12 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     String message = app.additions().takeMessage();
     if (message != null) {
       notice(message);
+    }
+    List<Uri> question = app.additions().takeQuestion();
+    if (question != null) {
+      notice(null);
+      picked = new ArrayList<>(question);
+      askForRange(null);
     }
     findViewById(R.id.add).setEnabled(!app.additions().isBusy() && !app.runs().isRunning());
     if (!app.additions().isBusy()) {

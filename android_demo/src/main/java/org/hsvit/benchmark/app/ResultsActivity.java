@@ -45,9 +45,7 @@ public final class ResultsActivity extends Activity {
     for (SavedReport.Compared pair : report.pairs) {
       cards.addView(card(cards, pair));
     }
-    findViewById(R.id.share).setVisibility(View.VISIBLE);
-    findViewById(R.id.share_json).setOnClickListener(button -> Share.json(this, file));
-    findViewById(R.id.share_text).setOnClickListener(button -> Share.text(this, words.text(report)));
+    ReportActions.show(this, file, report, words);
   }
 
   private View card(ViewGroup cards, SavedReport.Compared pair) {

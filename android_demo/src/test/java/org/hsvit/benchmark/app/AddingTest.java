@@ -20,6 +20,7 @@ import android.system.OsConstants;
 import android.view.View;
 import android.widget.EditText;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,6 +29,8 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
@@ -171,8 +174,60 @@ public class AddingTest {
     assertEquals("net.tflite cannot be read.\nthe cloud is away", message);
   }
 
+  private byte[] archive(String more) throws Exception {
+    fixture.phone.bundle();
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
+      for (String name : fixture.phone.files.keySet()) {
+        zip.putNextEntry(new ZipEntry(name));
+        zip.write(fixture.phone.files.get(name));
+      }
+      if (more != null) {
+        zip.putNextEntry(new ZipEntry(more));
+      }
+    }
+    return bytes.toByteArray();
+  }
+
+  @Test
+  public void anArchiveIsAddedAsABundle() throws Exception {
+    Adding adding = new Adding(fixture.app, null);
+    Uri uri = file("my models.zip", archive(null));
+    assertEquals("The bundle sums was added.", adding.addArchive(uri));
+    assertEquals("The bundle sums was added.", adding.addArchive(uri));
+    String[] names = Folders.bundles(fixture.app).list();
+    Arrays.sort(names);
+    assertArrayEquals(new String[] {"my models", "my models 2"}, names);
+    assertEquals("sums", Library.open(fixture.app, "my models 2").name());
+    assertNull("a model is no archive", adding.addArchive(file("net.tflite", model(100))));
+    assertNull(adding.addArchive(file("empty.zip", new byte[0])));
+  }
+
+  @Test
+  public void anArchiveThatIsNoBundleIsRefused() throws Exception {
+    Uri uri = file("x.zip", archive("more.txt"));
+    String said =
+        assertThrows(Adding.Refusal.class, () -> new Adding(fixture.app, null).addArchive(uri)).getMessage();
+    assertEquals(
+        "x.zip was not added: it is no bundle.\nthe archive has a file that no bundle needs, more.txt", said);
+    assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
+  }
+
+  @Test
+  public void aPickedArchiveIsAddedWithoutAQuestion() throws Exception {
+    MainActivity activity = Robolectric.buildActivity(MainActivity.class).setup().get();
+    activity.findViewById(R.id.add).performClick();
+    Intent picked = new Intent().setData(file("my models.zip", archive(null)));
+    Intent asked = shadowOf(activity).getNextStartedActivityForResult().intent;
+    shadowOf(activity).receiveResult(asked, Activity.RESULT_OK, picked);
+    assertTrue(Screen.text(activity).contains("Adding models…"));
+    fixture.await(() -> !fixture.app.additions().isBusy());
+    assertNull(ShadowDialog.getLatestDialog());
+    assertTrue(Screen.text(activity).contains("The bundle sums was added."));
+  }
+
   /** Opens the first screen and picks two files there. */
-  private ActivityController<MainActivity> pick() {
+  private ActivityController<MainActivity> pick() throws InterruptedException {
     fixture.app.phone =
         new Phone(
             fixture.phone,
@@ -194,6 +249,8 @@ public class AddingTest {
     Intent picked = new Intent();
     picked.setClipData(clip);
     shadowOf(activity).receiveResult(asked.intent, Activity.RESULT_OK, picked);
+    fixture.await(() -> !fixture.app.additions().isBusy());
+    assertFalse(Screen.text(activity).contains("Adding models…"));
     return controller;
   }
 
@@ -262,7 +319,7 @@ public class AddingTest {
   }
 
   @Test
-  public void cancellingAddsNothing() {
+  public void cancellingAddsNothing() throws Exception {
     ActivityController<MainActivity> controller = pick();
     press(DialogInterface.BUTTON_NEGATIVE);
     shadowOf(Looper.getMainLooper()).idle();

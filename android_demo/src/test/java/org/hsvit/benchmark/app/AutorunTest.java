@@ -6,6 +6,8 @@ import static org.junit.Assert.assertTrue;
 
 import android.content.Intent;
 import android.util.Log;
+import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +82,40 @@ public class AutorunTest {
       assertEquals(8, progress.get(i).getInt("total"));
     }
     assertEquals("dynamic", fixture.app.runs().run().pairs.get(0).name);
+  }
+
+  private String fileOf(String run) throws Exception {
+    File file = new File(Folders.runs(fixture.app), run + ".json");
+    fixture.await(() -> file.isFile());
+    return Files.readString(file.toPath());
+  }
+
+  @Test
+  public void aFileTellsWhatTheLogTellsLast() throws Exception {
+    fixture.hold(FakePhone.ORIGINAL);
+    open(intent("int8"));
+    JSONObject reached = new JSONObject(fileOf("20260102-030405-abc"));
+    assertEquals("20260102-030405-abc", reached.getString("run_id"));
+    assertEquals(0, reached.getInt("done"));
+    assertEquals(4, reached.getInt("total"));
+    fixture.letGo();
+    fixture.awaitEnding();
+    String result = result().toString();
+    fixture.await(() -> contains(new File(Folders.runs(fixture.app), "20260102-030405-abc.json"), result));
+    open(intent("int4").putExtra("run_id", "refused"));
+    assertEquals("failed", new JSONObject(fileOf("refused")).getString("status"));
+    open(intent("int8").putExtra("run_id", "next"));
+    fixture.awaitEnding();
+    fileOf("next");
+    assertEquals(List.of("next.json"), List.of(Folders.runs(fixture.app).list()));
+  }
+
+  private static boolean contains(File file, String text) {
+    try {
+      return Files.readString(file.toPath()).equals(text);
+    } catch (IOException error) {
+      return false; // being replaced
+    }
   }
 
   @Test
