@@ -1,4 +1,4 @@
-"""Models, images or clips, and correct outputs in one folder, for the Android app and the web page to measure.
+"""Models, pictures or clips, and correct outputs in one folder, for the app and the page to measure.
 
     python -m export.bundle --original=best.keras --mobile=dynamic.tflite,int8.tflite --output=DIR
 

@@ -1,4 +1,4 @@
-"""A site of a real bundle: a tiny classifier of digits and its artifacts."""
+"""Sites of real bundles: a tiny classifier of digits, a detector, a model of clips, and their artifacts."""
 
 import keras
 import pytest
@@ -11,14 +11,21 @@ from tests.web import browsers
 @pytest.fixture(scope="package")
 def bundle(tmp_path_factory):
     """Folder of the bundle; not to be changed."""
+    folder = tmp_path_factory.mktemp("models")
+    return make_bundle(folder, bundles.make_models, ["dynamic", "int8"], name="tiny", images=6)
+
+
+def make_bundle(folder, make_models, artifacts, **changes):
+    """Writes models and their bundle; gives the bundle's folder."""
     if keras.backend.backend() != "tensorflow":
         pytest.skip("conversion needs the TensorFlow backend")
     from export.bundles import writing as bundle_writing
 
-    folder = bundles.make_models(tmp_path_factory.mktemp("models"))
-    mobile = [str(folder / name) for name in ("dynamic.tflite", "int8.tflite")]
-    original = bundle_writing.Original(str(folder / "model.keras"), mobile)
-    bundle_writing.write(bundle_writing.Request([original], str(folder / "bundle"), name="tiny", images=6))
+    make_models(folder)
+    original = bundle_writing.Original(
+        str(folder / "model.keras"), [str(folder / f"{name}.tflite") for name in artifacts]
+    )
+    bundle_writing.write(bundle_writing.Request([original], str(folder / "bundle"), **changes))
     return folder / "bundle"
 
 
