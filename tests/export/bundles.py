@@ -40,16 +40,12 @@ def make_detector(folder):
     pixels = keras.layers.Rescaling(1 / 127.5, -1, name="normalization")(image)
     features = keras.layers.Conv2D(16, 8, strides=8, activation="relu", name="features")(pixels)
     places = keras.layers.Reshape((16, 16), name="places")(features)
-    wide = {"kernel_initializer": keras.initializers.RandomNormal(stddev=16, seed=1)}
-    low = keras.initializers.Constant(-8)
+    wide, wider = (keras.initializers.RandomNormal(stddev=width, seed=1) for width in (3, 16))
+    low = keras.initializers.Constant(-8)  # so that few scores are high
+    logits = keras.layers.Dense(10, kernel_initializer=wider, bias_initializer=low, name="scores")(places)
+    boxes = keras.layers.Dense(4, "sigmoid", kernel_initializer=wide, name="sides")(places)
     model = describe(
-        keras.Model(
-            image,
-            {
-                "logits": keras.layers.Dense(10, bias_initializer=low, name="scores", **wide)(places),
-                "boxes": keras.layers.Dense(4, "sigmoid", name="sides")(places),
-            },
-        ),
+        keras.Model(image, {"logits": logits, "boxes": boxes}),
         task="detection",
         class_names=tuple("0123456789"),
         data_set="digits_detection",

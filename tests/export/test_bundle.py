@@ -217,6 +217,7 @@ def test_a_detector_has_two_outputs_and_the_rule_of_its_boxes(detector, tmp_path
     reading.read(tmp_path / "bundle")
 
 
+@pytest.mark.slow
 def test_a_detector_that_gives_its_best_boxes(detector, tmp_path):
     described = writing.write(request(detector, tmp_path / "bundle", ("best.tflite",), images=2))
     jsonschema.validate(described, SCHEMA)

@@ -8,7 +8,7 @@
 import { partOf, partsOf } from "./outputs.js";
 
 /**
- * All detections of an image, the best first; those of low scores among them.
+ * The detections of an image that are kept, or nearly, the best first. Those of lower scores change nothing.
  *
  * @param {object} rule the `detection` of `bundle.json`
  * @param {object[]} tensors the `outputs` of a model in `bundle.json`
@@ -16,18 +16,16 @@ import { partOf, partsOf } from "./outputs.js";
  */
 export function detect(rule, tensors, row) {
   const parts = Object.fromEntries(partsOf(tensors).map((part) => [part.name, part]));
-  const [scores, boxes] = [rule.scores, rule.boxes].map((name) => partOf(row, parts[name]));
+  const [given, boxes] = [rule.scores, rule.boxes].map((name) => partOf(row, parts[name]));
+  const scoreOf = rule.classes === null ? (i) => 1 / (1 + Math.exp(-given[i])) : (i) => given[i];
+  const near = [...given.keys()].filter((i) => scoreOf(i) >= rule.score_threshold - rule.score_margin);
   if (rule.classes !== null) {
     const classes = partOf(row, parts[rule.classes]);
-    return Array.from(scores, (score, i) => ({ class: Math.round(classes[i]), score, box: boxOf(rule, boxes, i) }));
+    return near.map((i) => ({ class: Math.round(classes[i]), score: scoreOf(i), box: boxOf(rule, boxes, i) }));
   }
   const count = parts[rule.scores].shape.at(-1);
-  const best = [...scores.keys()].sort((a, b) => scores[b] - scores[a]).slice(0, rule.candidates);
-  const found = best.map((i) => ({
-    class: i % count,
-    score: 1 / (1 + Math.exp(-scores[i])),
-    box: boxOf(rule, boxes, Math.floor(i / count)),
-  }));
+  const best = near.sort((a, b) => given[b] - given[a]).slice(0, rule.candidates);
+  const found = best.map((i) => ({ class: i % count, score: scoreOf(i), box: boxOf(rule, boxes, Math.floor(i / count)) }));
   return (rule.suppression_iou === null ? found : suppressed(found, rule.suppression_iou)).slice(0, rule.most);
 }
 
@@ -64,14 +62,13 @@ export function iou(one, other) {
  * How many detections of an image two models share, which are paired by class and overlap.
  *
  * @param {object} rule
- * @param {object[]} expected detections of the original, see `detect`
- * @param {object[]} found of the other model
+ * @param {object[]} ours detections of the original, see `detect`
+ * @param {object[]} theirs of the other model
  * @returns {{both: number, alike: number, either: number}} how many both keep; how many both keep, or only one of
  *     them where the original is near the threshold; how many either keeps
  */
-export function shared(rule, expected, found) {
+export function shared(rule, ours, theirs) {
   const { score_threshold: threshold, score_margin: margin } = rule;
-  const [ours, theirs] = [expected, found].map((each) => each.filter(({ score }) => score >= threshold - margin));
   const pairs = paired(ours, theirs, rule.same_box_iou);
   const isKept = ({ score }) => score >= threshold;
   const both = pairs.filter((pair) => pair.every(isKept)).length;

@@ -2,9 +2,10 @@
 
 import { h } from "./dom.js";
 
-const LEAST_WIDTH = 320; // of the drawing, pixels
-const LINE = 2;
-const FONT = 13;
+// Pixels of the drawing, which is about twice as fine as it is shown.
+const LEAST_WIDTH = 640;
+const LINE = 4;
+const FONT = 26;
 // One after the other for the classes, as in the host's pictures; black letters are read on all of them.
 const COLOURS = ["#4f9fd8", "#ff7f0e", "#4fb84f", "#f0716f", "#b08bd6", "#b98a7c", "#e377c2", "#a0a0a0", "#bcbd22", "#17becf"];
 

@@ -33,6 +33,7 @@ export class Classifying {
     this.#parts = Object.fromEntries(ids.map((id) => [id, byId(id)]));
     const { bundle } = context;
     const parts = this.#parts;
+    parts.classes.classList.toggle("wide", bundle.detection !== null);
     parts["classify-pair"].append(...bundle.pairs.map(({ name }) => h("option", { value: name }, name)));
     parts["classify-pair"].addEventListener("change", () => this.#again());
     parts["next-image"].disabled = bundle.images.length === 0;

@@ -64,15 +64,18 @@ final class Detections {
     classes = rule.classes == null ? null : model.part(rule.classes);
   }
 
-  /** All boxes that a row of outputs says, the best first; those of low scores among them. */
-  List<Box> all(float[] row) {
-    List<Box> found = classes == null ? best(row) : given(row);
-    return rule.suppressionIou == null ? found : suppressed(found);
+  /** The boxes that are kept, or nearly, the best first. Those of lower scores change nothing. */
+  private List<Box> nearlyKept(float[] row) {
+    if (classes != null) {
+      return given(row);
+    }
+    List<Box> found = rule.suppressionIou == null ? best(row) : suppressed(best(row));
+    return found.subList(0, Math.min(rule.most, found.size()));
   }
 
   /** The boxes that are shown. */
   List<Box> kept(float[] row) {
-    List<Box> kept = new ArrayList<>(all(row));
+    List<Box> kept = new ArrayList<>(nearlyKept(row));
     kept.removeIf(box -> !isKept(box));
     return kept;
   }
@@ -80,7 +83,10 @@ final class Detections {
   private List<Box> given(float[] row) {
     List<Box> found = new ArrayList<>();
     for (int i = 0; i < scores.end - scores.start; i++) {
-      found.add(new Box(Math.round(row[classes.start + i]), row[scores.start + i], sides(row, i)));
+      double score = row[scores.start + i];
+      if (isNear(score)) {
+        found.add(new Box(Math.round(row[classes.start + i]), score, sides(row, i)));
+      }
     }
     return found;
   }
@@ -88,16 +94,25 @@ final class Detections {
   private List<Box> best(float[] row) {
     List<Integer> places = new ArrayList<>();
     for (int place = scores.start; place < scores.end; place++) {
-      places.add(place);
+      if (isNear(sigmoid(row[place]))) {
+        places.add(place);
+      }
     }
     places.sort(Comparator.comparing(place -> -row[place])); // keeps the order of equal ones
     List<Box> found = new ArrayList<>();
     for (int place : places.subList(0, Math.min(rule.candidates, places.size()))) {
       int at = place - scores.start;
-      double score = 1 / (1 + Math.exp(-row[place]));
-      found.add(new Box(at % scores.last, score, sides(row, at / scores.last)));
+      found.add(new Box(at % scores.last, sigmoid(row[place]), sides(row, at / scores.last)));
     }
-    return found.subList(0, Math.min(rule.suppressionIou == null ? rule.most : found.size(), found.size()));
+    return found;
+  }
+
+  private static double sigmoid(float logit) {
+    return 1 / (1 + Math.exp(-logit));
+  }
+
+  private boolean isNear(double score) {
+    return score >= rule.scoreThreshold - rule.scoreMargin;
   }
 
   private float[] sides(float[] row, int box) {
@@ -124,7 +139,7 @@ final class Detections {
         staying.add(box);
       }
     }
-    return staying.subList(0, Math.min(rule.most, staying.size()));
+    return staying;
   }
 
   /** Intersection over union; 0 where both boxes have no area. */
@@ -155,12 +170,6 @@ final class Detections {
       sum.add(shared(nearlyKept(expected[image]), nearlyKept(outputs[image])));
     }
     return sum;
-  }
-
-  private List<Box> nearlyKept(float[] row) {
-    List<Box> near = new ArrayList<>(all(row));
-    near.removeIf(box -> !(box.score >= rule.scoreThreshold - rule.scoreMargin));
-    return near;
   }
 
   private boolean isKept(Box box) {
