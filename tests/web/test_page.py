@@ -13,9 +13,9 @@ from export import report as report_command
 from export.web_site import writing
 from measuring import benchmark_report, latency_statistics
 from tests.command_line.in_process import call
-from tests.export import bundles, reports
+from tests.export import reports
 from tests.web.browsers import chromium, measure, opened, report, results, serving, until
-from tests.web.conftest import make_bundle
+from tests.web.conftest import write_bundle
 
 pytestmark = [pytest.mark.once, pytest.mark.tensorflow]
 
@@ -304,8 +304,8 @@ def correct(bundle, number):
 
 @slow
 @pytest.mark.parametrize(("artifact", "scheme"), [("dynamic", "dark"), ("best", "light")])
-def test_a_detector_is_measured_and_shows_boxes(browser, tmp_path, artifact, scheme):
-    bundle = make_bundle(tmp_path, bundles.make_detector, [artifact], images=3)
+def test_a_detector_is_measured_and_shows_boxes(browser, detector, tmp_path, artifact, scheme):
+    bundle = write_bundle(detector, tmp_path / "bundle", [artifact], images=3)
     writing.write(bundle, tmp_path / "site")
     quick = QUICK.replace("int8", artifact)
     with (
@@ -336,8 +336,8 @@ def test_a_detector_is_measured_and_shows_boxes(browser, tmp_path, artifact, sch
 
 
 @slow
-def test_clips_are_measured_and_a_picture_is_not_classified(browser, tmp_path):
-    bundle = make_bundle(tmp_path, bundles.make_video_model, ["dynamic"], images=3)
+def test_clips_are_measured_and_a_picture_is_not_classified(browser, video_model, tmp_path):
+    bundle = write_bundle(video_model, tmp_path / "bundle", ["dynamic"], images=3)
     writing.write(bundle, tmp_path / "site")
     address = QUICK.replace("int8", "dynamic")
     with serving(tmp_path / "site") as server, opened(browser, server.address + address) as page:

@@ -48,7 +48,6 @@ export function rowOf(contents, tensors) {
  */
 export function readRows(content, tensors) {
   const size = partsOf(tensors).at(-1).end;
-  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
-  const numbers = Float32Array.from({ length: content.byteLength / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  const numbers = new Float32Array(content.slice().buffer); // WebAssembly's machines are little-endian
   return Array.from({ length: numbers.length / size }, (_, i) => numbers.subarray(i * size, (i + 1) * size));
 }
