@@ -1,4 +1,4 @@
-"""Models, images and correct outputs in one folder, for the Android app and the web page to measure.
+"""Models, pictures or clips, and correct outputs in one folder, for the app and the page to measure.
 
     python -m export.bundle --original=best.keras --mobile=dynamic.tflite,int8.tflite --output=DIR
 
@@ -45,8 +45,12 @@ def main(_):
         metrics = "".join(
             f", {name.replace('_', ' ')} {value:.4f}" for name, value in model["metrics"].items()
         )
-        limit = model["reference"]["max_abs_diff"]
-        print(f"  {model['file']}: {model['bytes'] / 1e3:,.1f} kB{metrics}, correct within {limit:.2g}")
+        limits = ", ".join(
+            f"{part['name']} {part['max_abs_diff']:.2g}"
+            for part in model["reference"]["outputs"]
+            if part["max_abs_diff"] is not None
+        )
+        print(f"  {model['file']}: {model['bytes'] / 1e3:,.1f} kB{metrics}, correct within {limits}")
 
 
 if __name__ == "__main__":

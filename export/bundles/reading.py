@@ -2,16 +2,18 @@
 
 import dataclasses
 import hashlib
-import json
+import math
 import pathlib
 
 import numpy as np
 
+from export.bundles import fitting, references
+from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
-from measuring import schemas
+from hsvit_runtime.json_schemas import record
 
 SCHEMA = pathlib.Path(__file__).with_name("bundle.schema.json")
-_VERSION = 2
+VERSION = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Bundle:
     Attributes:
         folder: path.
         content: dict of `bundle.json`.
-        pixels: uint8 array (images, height, width, channels).
+        pixels: uint8 array (images, height, width, channels); of clips, the height of all frames.
     """
 
     folder: pathlib.Path
@@ -30,8 +32,8 @@ class Bundle:
 
     @property
     def model_files(self):
-        """Paths of the models."""
-        return [self.folder / model["file"] for model in self.content["models"]]
+        """Paths of the models and of their correct outputs."""
+        return [self.folder / entry["file"] for entry in _of_models(self.content)]
 
 
 def read(folder):
@@ -52,31 +54,43 @@ def read(folder):
     path = folder / "bundle.json"
     if not path.is_file():
         raise MissingFileError(f"bundle={str(folder)!r} holds no bundle.json: `export.bundle` makes bundles")
-    try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {error}") from error
-    _check_schema(content, path)
+    content = json_files.read(path)
+    check_version(content, path)
+    json_files.check(content, json_files.read(SCHEMA), path)
     _check_files(content, folder)
     _check_models(content, path)
+    for entry in _of_models(content):
+        _check_content(folder / entry["file"], entry)
     for model in content["models"]:
-        _check_content(folder / model["file"], model)
+        if model["reference"] is not None:
+            references.read(folder, model)
     return Bundle(folder, content, _read_images(content, folder))
 
 
-def _check_schema(content, path):
-    version = content.get("bundle_version") if isinstance(content, dict) else None
-    if version is not None and version != _VERSION:
-        raise InputError(f"{path}: bundle_version={version} must be {_VERSION}: make the bundle again")
-    try:
-        schemas.check(content, SCHEMA)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+def check_version(content, path):
+    """Raises `InputError` if a `bundle.json` says that it is of another version.
+
+    Args:
+        content: what the file holds.
+        path: path of the file.
+    """
+    json_files.check(content, record(), f"{path} is no bundle of export.bundle")
+    version = content.get("bundle_version", VERSION)
+    if version != VERSION:
+        raise InputError(
+            f"{path}: bundle_version={version} must be {VERSION}: make the bundle again with export.bundle"
+        )
+
+
+def _of_models(content):
+    """What says of each file of a model, or of its correct outputs, its name, size and SHA-256."""
+    references = (model["reference"] for model in content["models"])
+    return [*content["models"], *(reference for reference in references if reference is not None)]
 
 
 def _check_files(content, folder):
     """Raises an error unless all files are there, inside the folder."""
-    for entry in (*content["models"], *content["images"]):
+    for entry in (*_of_models(content), *content["images"]):
         name = entry["file"]
         if "\\" in name or set(name.split("/")) & {"", ".", ".."}:
             raise InputError(
@@ -94,15 +108,14 @@ def _check_models(content, path):
         if len(set(taken)) < len(taken):
             raise InputError(f"{path}: each {kind} needs a name of its own; received {', '.join(taken)}")
     for model in others:
-        for kind in ("input", "output"):
-            if model[kind]["shape"] != first[kind]["shape"]:
-                raise InputError(
-                    f"{path}: {model['file']} has an {kind} of shape {model[kind]['shape']}, which must be "
-                    f"that of {first['file']}, {first[kind]['shape']}"
-                )
-    shape, classes = first["output"]["shape"], content["class_names"]
-    if classes and shape[-1] != len(classes):
-        raise InputError(f"{path}: the models give {shape[-1]} classes, but class_names are {len(classes)}")
+        if model["input"]["shape"] != first["input"]["shape"]:
+            raise InputError(
+                f"{path}: {model['file']} has an input of shape {model['input']['shape']}, which must be "
+                f"that of {first['file']}, {first['input']['shape']}"
+            )
+        fitting.check_outputs(f"{path}: {model['file']}", model["outputs"], first)
+    classes = content["class_names"]
+    fitting.check_classes(f"{path}: {first['file']}", first["outputs"], content["detection"], classes)
     for image in content["images"]:
         if classes and image["label"] is not None and image["label"] >= len(classes):
             raise InputError(
@@ -112,26 +125,22 @@ def _check_models(content, path):
         for role in ("original", "mobile"):
             if pair[role] not in names:
                 raise InputError(f"{path}: {role}={pair[role]!r} must be one of {', '.join(names)}")
-    count, size = len(content["images"]), int(np.prod(shape))
     for model in content["models"]:
-        rows = model["reference"]["outputs"] if model["reference"] else [[0] * size] * count
-        if len(rows) != count or any(len(row) != size for row in rows):
-            raise InputError(
-                f"{path}: the reference of {model['file']} must have {count} rows, one for each image, "
-                f"of {size} numbers"
-            )
+        if model["reference"] is not None:
+            references.check(model, len(content["images"]), path)
 
 
-def _check_content(path, model):
+def _check_content(path, entry):
     content = path.read_bytes()
-    if len(content) != model["bytes"] or hashlib.sha256(content).hexdigest() != model["sha256"]:
+    if len(content) != entry["bytes"] or hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise InputError(f"{path} is damaged: its size or SHA-256 is not the one in bundle.json")
 
 
 def _read_images(content, folder):
     from PIL import Image, UnidentifiedImageError
 
-    shape = tuple(content["models"][0]["input"]["shape"][1:])
+    *rows, width, channels = content["models"][0]["input"]["shape"][1:]
+    shape = (math.prod(rows), width, channels)  # frames of clips stand below each other
     pixels = np.empty((len(content["images"]), *shape), "uint8")
     for index, entry in enumerate(content["images"]):
         path = folder / entry["file"]

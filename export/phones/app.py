@@ -10,14 +10,13 @@ import pathlib
 import secrets
 import time
 
+from export.bundles import reading
 from export.phones.adb import NoAnswerError, PhoneError
 from export.phones.storage import PACKAGE, Storage
 from hsvit_runtime import json_files
 from hsvit_runtime.errors import InputError, MissingFileError
-from hsvit_runtime.json_schemas import TEXT, count, or_null, partial, record
+from hsvit_runtime.json_schemas import TEXT, count, or_null, partial
 from measuring import benchmark_report
-
-BUNDLE_VERSION = 2  # of bundles that the app reads
 
 _ACTIVITY = f"{PACKAGE}/.app.MainActivity"
 _TAG = "HsvitBenchmark"
@@ -102,20 +101,10 @@ def push_bundle(storage, folder):
     folder = pathlib.Path(folder).resolve()
     if not (folder / "bundle.json").is_file():
         raise MissingFileError(f"bundle={str(folder)!r} is no folder with a bundle.json")
-    _check_version(folder)
+    path = folder / "bundle.json"
+    reading.check_version(json_files.read(path), path)
     _open(storage.device)
     return storage.send_bundle(folder)
-
-
-def _check_version(folder):
-    version = json_files.read(folder / "bundle.json", record(), "bundle of export.bundle").get(
-        "bundle_version"
-    )
-    if version != BUNDLE_VERSION:
-        raise InputError(
-            f"bundle={str(folder)!r} has bundle_version {version}, the app reads {BUNDLE_VERSION}: "
-            "make it again with export.bundle"
-        )
 
 
 def new_run_id():

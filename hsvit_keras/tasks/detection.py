@@ -89,6 +89,12 @@ class Detection(Task):
             raise InputError(f"{name} has {counts[0]} classes and {len(class_names)} class names")
 
     # ---- drawing -------------------------------------------------------------------------------------
+    def detection_rule(self, names):
+        from hsvit_keras.tasks import detections, kept_detections
+
+        detections.check_names(names)
+        return {**detections.form(names, self.suppresses), **kept_detections.RULE}
+
     def draw(self, images, labels, outputs, class_names):
         from hsvit_keras.tasks.drawn_boxes import draw
 

@@ -50,7 +50,7 @@ def detections_of(outputs, suppresses=False):
         return Detections(scores, classes, corners)
     logits, boxes = (np.asarray(outputs[name], "float32") for name in ("logits", "boxes"))
     count, _, classes = logits.shape
-    chosen = _best(logits.reshape(count, -1), _CANDIDATES if suppresses else MOST)
+    chosen = _best(logits.reshape(count, -1), _candidates(suppresses))
     scores = 1 / (1 + np.exp(-np.take_along_axis(logits.reshape(count, -1), chosen, 1)))
     corners = np.asarray(corners_of(boxes))
     corners = np.take_along_axis(corners, (chosen // classes)[..., np.newaxis], 1)
@@ -58,8 +58,27 @@ def detections_of(outputs, suppresses=False):
     return _suppressed(found) if suppresses else found
 
 
+def form(names, suppresses=False):
+    """What `detections_of` knows of the outputs of these names, in the fields of a bundle's `detection`."""
+    given = set(names) == set(BEST)
+    scores, boxes, classes = ("score", "location", "category") if given else ("logits", "boxes", None)
+    return {
+        "scores": scores,
+        "boxes": boxes,
+        "classes": classes,
+        "box_format": "top_left_bottom_right" if given else "center_size",
+        "suppression_iou": _OVERLAP if suppresses and not given else None,
+        "candidates": _candidates(suppresses),
+        "most": MOST,
+    }
+
+
+def _candidates(suppresses):
+    return _CANDIDATES if suppresses else MOST
+
+
 def check_names(outputs):
-    """Raises `InputError` unless a dict of outputs is a detector's."""
+    """Raises `InputError` unless a dict of outputs, or their names, are a detector's."""
     if set(outputs) not in ({"logits", "boxes"}, set(BEST)):
         raise InputError(
             f"a detector's outputs are called boxes and logits; received {', '.join(outputs) or 'none'}"

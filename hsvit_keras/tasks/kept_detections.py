@@ -10,6 +10,8 @@ KEPT = 0.5
 _NEAR = 0.05
 # Detections of two models are the same if their class is, and their boxes overlap by this much.
 _SAME_BOX = 0.75
+# These in the fields of a bundle's `detection`.
+RULE = {"score_threshold": KEPT, "score_margin": _NEAR, "same_box_iou": _SAME_BOX}
 
 
 def kept_by_both(expected, found):

@@ -154,6 +154,17 @@ class Task:
         """
 
     # ---- drawing -------------------------------------------------------------------------------------
+    def detection_rule(self, names):
+        """How a program without this package makes boxes of outputs, and compares those of two models.
+
+        Args:
+            names: names of the outputs.
+
+        Returns:
+            dict, the `detection` of `export/bundles/bundle.schema.json`; None where outputs are no boxes.
+        """
+        return None
+
     def draw(self, images, labels, outputs, class_names):
         """A figure of some images with what a model says of them; None where there is nothing to draw.
 

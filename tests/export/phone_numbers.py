@@ -15,7 +15,9 @@ import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
 from data_sets import images
-from hsvit_keras.tasks import Classification
+from hsvit_keras.tasks import Classification, DenseDetection, Detection
+from hsvit_keras.tasks.detections import detections_of
+from hsvit_keras.tasks.kept_detections import KEPT
 from hsvit_runtime.pixels import in_range
 from hsvit_runtime.runnable import Tensor
 from measuring import latency_statistics
@@ -44,12 +46,19 @@ RESIZED = (
     ((8, 8, 3), (8, 8, 3)),
 )
 
+_NOT_COMPUTED = ("alike", "largest_output")  # by the app
+
 
 def compute():
     """dict of inputs and of what is computed from them."""
     return {
         "statistics": [_statistics(*shape) for shape in ((1, 7), (2, 1), (5, 30), (20, 10))],
         "agreement": _agreement(),
+        "detections": [
+            _detections(Detection(), _queries(30, 3)),
+            _detections(DenseDetection(), _queries(60, 2, crowded=True)),
+            _detections(Detection(), _best_boxes(_queries(25, 3), 12)),
+        ],
         "preparation": [{"input": given, "prepared": _prepared(given)} for given in INPUTS],
         "resizing": [_resized(*shapes) for shapes in RESIZED],
         "photos": [_photo(orientation) for orientation in range(1, 9)],
@@ -75,8 +84,69 @@ def _agreement():
     expected = rng.normal(size=(12, 5)).astype("float32")
     outputs = (expected + 0.3 * rng.normal(size=(12, 5))).astype("float32")
     agreement = Classification().compare({"logits": expected}, {"logits": outputs})
-    del agreement["alike"]  # which the app does not compute
+    for name in _NOT_COMPUTED:
+        del agreement[name]
     return {"expected": expected.tolist(), "outputs": outputs.tolist(), "agreement": agreement}
+
+
+def _queries(queries, classes, crowded=False):
+    """Outputs of a detector for 5 images, and of another one that says nearly the same."""
+    rng = np.random.default_rng(queries)
+    shape = 5, queries, classes
+    logits = rng.normal(-1.5, 2, shape)
+    boxes = rng.uniform([0.3, 0.3, 0.1, 0.1], [0.7, 0.7, 0.5, 0.5], (*shape[:2], 4))
+    if crowded:  # each object is found by three queries
+        boxes[:] = np.repeat(boxes[:, ::3], 3, 1) + rng.normal(0, 0.01, boxes.shape)
+    pairs = [(logits, boxes)]
+    pairs.append((logits + rng.normal(0, 0.2, shape), boxes + rng.normal(0, 0.012, boxes.shape)))
+    return [{"boxes": b.astype("float32"), "logits": a.astype("float32")} for a, b in pairs]
+
+
+def _best_boxes(pair, count):
+    """The same outputs as a file gives them that chooses its best boxes itself."""
+    made = []
+    for outputs in pair:
+        found = detections_of(outputs)
+        left, top, right, bottom = np.moveaxis(found.boxes[:, :count], -1, 0)
+        made.append(
+            {
+                "category": found.classes[:, :count].astype("float32"),
+                "location": np.stack([top, left, bottom, right], -1),
+                "number of detections": np.full(len(left), count, "float32"),
+                "score": found.scores[:, :count],
+            }
+        )
+    return made
+
+
+def _detections(task, pair):
+    """Outputs of two detectors, the boxes that the first keeps, and the agreement of both."""
+    expected, outputs = pair
+    agreement = task.compare(expected, outputs)
+    for name in _NOT_COMPUTED:
+        del agreement[name]
+    found = task.detections(expected)
+    kept = found.scores >= KEPT
+    return {
+        "rule": task.detection_rule(list(expected)),
+        "outputs": [{"name": name, "shape": [1, *array.shape[1:]]} for name, array in expected.items()],
+        "rows": [_rows(each) for each in pair],
+        "kept": [
+            [
+                {"class": int(one), "score": float(score), "box": box.tolist()}
+                for one, score, box in zip(
+                    *(part[i][on] for part in (found.classes, found.scores, found.boxes)), strict=True
+                )
+            ]
+            for i, on in enumerate(kept)
+        ],
+        "agreement": agreement,
+    }
+
+
+def _rows(outputs):
+    """As a bundle's file of correct outputs has them."""
+    return np.concatenate([np.reshape(array, (len(array), -1)) for array in outputs.values()], 1).tolist()
 
 
 def _prepared(given):

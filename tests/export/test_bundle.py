@@ -19,7 +19,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from data_sets import load_dataset
 from export import bundle
-from export.bundles import writing
+from export.bundles import reading, writing
 from hsvit_keras.layers.model_description import describe
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from tests.command_line.in_process import call
@@ -57,6 +57,22 @@ def pixels(folder, entry):
         return np.asarray(image)[np.newaxis, ..., np.newaxis]
 
 
+def correct(folder, model):
+    """The correct outputs of a model by their definition: a dict of arrays (images, ...)."""
+    reference = model["reference"]
+    numbers = np.fromfile(folder / reference["file"], "<f4")
+    rows = numbers.reshape(-1, sum(int(np.prod(part["shape"])) for part in reference["outputs"]))
+    return {
+        part["name"]: rows[:, part["offset"] :][:, : int(np.prod(part["shape"]))].reshape(-1, *part["shape"])
+        for part in reference["outputs"]
+    }
+
+
+def only(arrays):
+    (array,) = arrays.values()
+    return array
+
+
 def test_the_schema_holds(written):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(written[1], SCHEMA)
@@ -69,12 +85,13 @@ def test_the_schema_holds(written):
 def test_files_are_those_described(written):
     folder, described = written
     files = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
-    named = {entry["file"] for entry in (*described["models"], *described["images"])}
+    references = [model["reference"] for model in described["models"]]
+    named = {entry["file"] for entry in (*described["models"], *references, *described["images"])}
     assert files == named | {"bundle.json"}
-    for model in described["models"]:
-        content = (folder / model["file"]).read_bytes()
-        assert model["bytes"] == len(content)
-        assert model["sha256"] == hashlib.sha256(content).hexdigest()
+    for entry in (*described["models"], *references):
+        content = (folder / entry["file"]).read_bytes()
+        assert entry["bytes"] == len(content)
+        assert entry["sha256"] == hashlib.sha256(content).hexdigest()
     assert [(model["file"], model["preset"]) for model in described["models"]] == [
         ("original.tflite", "float32"), ("dynamic.tflite", "dynamic"), ("int8.tflite", "int8"),
     ]  # fmt: skip
@@ -113,23 +130,24 @@ def test_the_correct_outputs_of_the_original_are_those_of_keras(written, models)
     folder, described = written
     model = keras.models.load_model(models / "model.keras")
     reference = described["models"][0]["reference"]
-    for entry, row in zip(described["images"], reference["outputs"], strict=True):
+    rows = only(correct(folder, described["models"][0]))
+    for entry, row in zip(described["images"], rows, strict=True):
         expected = np.asarray(keras.ops.softmax(model(pixels(folder, entry))))[0]
         np.testing.assert_allclose(row, expected, atol=2e-5)
     assert reference["runtime"] == f"Keras {keras.version()}"
-    assert reference["max_abs_diff"] < 1e-3
+    assert reference["outputs"][0]["max_abs_diff"] < 1e-3
 
 
 def test_the_correct_outputs_of_artifacts_are_those_of_litert_here(written):
     folder, described = written
     for model in described["models"][1:]:
-        given, made = model["input"], model["output"]
+        given, (made,) = model["input"], model["outputs"]
         assert (given["shape"], given["dtype"], given["range"]) == ([1, 8, 8, 1], "float32", [0, 255])
         assert (made["shape"], made["dtype"], made["scale"]) == ([1, 10], "float32", None)
         rows = [run(folder / model["file"], pixels(folder, entry)) for entry in described["images"]]
-        np.testing.assert_allclose(model["reference"]["outputs"], rows, atol=1e-5)
+        np.testing.assert_allclose(only(correct(folder, model)), rows, atol=1e-5)
         # Far from what another model computes.
-        assert 0 < model["reference"]["max_abs_diff"] < 0.3 * np.abs(rows).max()
+        assert 0 < model["reference"]["outputs"][0]["max_abs_diff"] < 0.3 * np.abs(rows).max()
 
 
 def test_metrics_are_those_of_the_whole_test_part(written):
@@ -154,11 +172,84 @@ def test_a_segmenter(tmp_path):
     assert described["task"]["metric"]["name"] == "mean_iou"
     assert [entry["label"] for entry in described["images"]] == [None, None]
     for written in described["models"]:
-        assert written["output"]["shape"] == [1, 8, 8, 11]
+        assert [tensor["shape"] for tensor in written["outputs"]] == [[1, 8, 8, 11]]
         assert 0 < written["metrics"]["mean_iou"] < 1
-        for entry, row in zip(described["images"], written["reference"]["outputs"], strict=True):
-            expected = np.ravel(model(pixels(tmp_path / "bundle", entry)))
+        rows = only(correct(tmp_path / "bundle", written))
+        for entry, row in zip(described["images"], rows, strict=True):
+            expected = np.asarray(model(pixels(tmp_path / "bundle", entry)))[0]
             np.testing.assert_allclose(row, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory):
+    """Folder of a detector and its artifacts."""
+    return bundles.make_detector(tmp_path_factory.mktemp("detector"))
+
+
+def images_of(folder, described):
+    return np.concatenate([pixels(folder, entry) for entry in described["images"]]).astype("float32")
+
+
+def test_a_detector_has_two_outputs_and_the_rule_of_its_boxes(detector, tmp_path):
+    described = writing.write(request(detector, tmp_path / "bundle", ("dynamic.tflite",), images=3))
+    jsonschema.validate(described, SCHEMA)
+    assert (described["task"]["name"], described["task"]["metric"]["name"]) == ("detection", "ap")
+    assert described["class_names"] == list("0123456789")
+    assert {entry["label"] for entry in described["images"]} == {None}
+    rule = described["detection"]
+    assert (rule["scores"], rule["boxes"], rule["classes"]) == ("logits", "boxes", None)
+    assert (rule["box_format"], rule["score_threshold"]) == ("center_size", 0.5)
+    model = keras.models.load_model(detector / "model.keras")
+    expected = model.predict(images_of(tmp_path / "bundle", described), verbose=0)
+    assert (expected["logits"] > 0).any()
+    for written in described["models"]:
+        assert [(tensor["name"], tensor["shape"]) for tensor in written["outputs"]] == [
+            ("boxes", [1, 16, 4]), ("logits", [1, 16, 10]),
+        ]  # fmt: skip
+        found = correct(tmp_path / "bundle", written)
+        assert found.keys() == expected.keys()
+        limits = {part["name"]: part["max_abs_diff"] for part in written["reference"]["outputs"]}
+        assert 0 < 10 * limits["boxes"] < limits["logits"]  # each has its own
+        for name, array in found.items():
+            np.testing.assert_allclose(array, expected[name], atol=0.5)
+    first = correct(tmp_path / "bundle", described["models"][0])
+    np.testing.assert_allclose(first["logits"], expected["logits"], atol=1e-3)
+    reading.read(tmp_path / "bundle")
+
+
+@pytest.mark.slow
+def test_a_detector_that_gives_its_best_boxes(detector, tmp_path):
+    described = writing.write(request(detector, tmp_path / "bundle", ("best.tflite",), images=2))
+    jsonschema.validate(described, SCHEMA)
+    rule = described["detection"]
+    assert (rule["scores"], rule["boxes"], rule["classes"]) == ("score", "location", "category")
+    assert rule["box_format"] == "top_left_bottom_right"
+    logits = keras.models.load_model(detector / "model.keras").predict(
+        images_of(tmp_path / "bundle", described), verbose=0
+    )["logits"]
+    best = np.sort(1 / (1 + np.exp(-logits.reshape(2, -1))))[:, ::-1][:, :5]
+    found = correct(tmp_path / "bundle", described["models"][0])
+    np.testing.assert_allclose(found["score"], best, atol=1e-5)
+    limits = {part["name"]: part["max_abs_diff"] for part in described["models"][1]["reference"]["outputs"]}
+    assert [name for name, limit in limits.items() if limit is not None] == ["score"]
+    reading.read(tmp_path / "bundle")
+    with pytest.raises(InputError, match=r"dynamic.tflite has the outputs boxes.*, which must be those of"):
+        writing.write(request(detector, tmp_path / "other", ("best.tflite", "dynamic.tflite"), images=2))
+
+
+def test_clips_are_pictures_of_their_frames(tmp_path):
+    bundles.make_video_model(tmp_path)
+    described = writing.write(request(tmp_path, tmp_path / "bundle", ("dynamic.tflite",), images=3))
+    jsonschema.validate(described, SCHEMA)
+    assert described["task"]["name"] == "video_classification" and described["detection"] is None
+    assert {entry["label"] for entry in described["images"]} <= set(range(6))
+    clips = images_of(tmp_path / "bundle", described).reshape(3, 4, 12, 12, 1)
+    expected = keras.models.load_model(tmp_path / "model.keras").predict(clips, verbose=0)
+    expected = np.asarray(keras.ops.softmax(expected))
+    found = only(correct(tmp_path / "bundle", described["models"][0]))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    read = reading.read(tmp_path / "bundle")
+    np.testing.assert_array_equal(read.pixels.reshape(clips.shape), clips)
 
 
 def test_models_of_others_need_data_and_range(tiny_models, tmp_path, capsys):
@@ -177,7 +268,7 @@ def test_models_of_others_need_data_and_range(tiny_models, tmp_path, capsys):
     jsonschema.validate(described, SCHEMA)
     ranges = [model["input"]["range"] for model in described["models"]]
     assert ranges == [[BLACK, WHITE], [BLACK, WHITE], [0, 255]]
-    first, *others = (np.asarray(model["reference"]["outputs"]) for model in described["models"])
+    first, *others = (only(correct(tmp_path / "bundle", model)) for model in described["models"])
     for outputs in others:  # logits, and the original's probabilities
         np.testing.assert_allclose(keras.ops.softmax(outputs), first, atol=1e-5)
     assert described["class_names"] == [] and described["images"][0]["label"] is None
@@ -217,7 +308,7 @@ def test_only_a_bundle_is_replaced(models, tmp_path):
     (older / "old.tflite").write_text("")
     writing.write(request(models, older, mobile=("int8.tflite",), images=1))
     assert sorted(file.name for file in older.iterdir()) == [
-        "bundle.json", "images", "int8.tflite", "original.tflite",
+        "bundle.json", "images", "int8.tflite", "original.tflite", "references",
     ]  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def storage():
     return app.require(adb.connect())
 
 
-def make_bundle(folder, version=2):
+def make_bundle(folder, version=3):
     (folder / "images").mkdir(parents=True)
     (folder / "bundle.json").write_text(json.dumps({"bundle_version": version}))
     (folder / "images" / "000.png").write_bytes(b"png")
@@ -125,8 +125,8 @@ def test_no_bundle(tmp_path):
 
 @pytest.mark.usefixtures("stand_in")
 def test_a_bundle_of_another_version_is_not_sent(tmp_path):
-    bundle = make_bundle(tmp_path / "models", version=1)
-    message = r"has bundle_version 1, the app reads 2: make it again with export\.bundle"
+    bundle = make_bundle(tmp_path / "models", version=2)
+    message = r"bundle_version=2 must be 3: make the bundle again with export\.bundle"
     with pytest.raises(InputError, match=message):
         app.push_bundle(storage(), bundle)
     (bundle / "bundle.json").write_text("[]")

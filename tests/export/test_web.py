@@ -21,6 +21,10 @@ from tests.web.handmade import handmade_bundle
 
 pytestmark = pytest.mark.once
 
+DETECTION = {
+    "scores": "logits", "boxes": "boxes", "classes": None, "box_format": "center_size", "candidates": 100,
+    "most": 100, "score_threshold": 0.5, "score_margin": 0.05, "same_box_iou": 0.75, "suppression_iou": None,
+}  # fmt: skip
 POLICY = "default-src 'none'; script-src 'self'"
 
 
@@ -119,8 +123,8 @@ def change(bundle, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
-        (["bundle_version"], 1, "bundle_version=1 must be 2"),
-        (["models", 0, "bytes"], 0, r"at models.0.bytes, 0 is less than the minimum"),
+        (["bundle_version"], 2, "bundle_version=2 must be 3: make the bundle again with export.bundle"),
+        (["models", 0, "bytes"], 0, r"models\[0\].bytes is wrong: 0 is less than the minimum"),
         (["models", 0, "sha256"], "0" * 64, r"original.tflite is damaged"),
         (["models", 1, "file"], "../int8.tflite", r"must be the name of a file in the bundle"),
         (["models", 1, "file"], "other.tflite", r"has no file other.tflite"),
@@ -128,8 +132,12 @@ def change(bundle, path, value):
         (["class_names"], ["a"], "2 classes, but class_names are 1"),
         (["images", 0, "label"], 7, "label=7 must be below the number of classes, 2"),
         (["pairs", 0, "mobile"], "x.tflite", "mobile='x.tflite' must be one of original.tflite, int8.tflite"),
-        (["models", 0, "reference", "outputs"], [[0, 1]], "must have 2 rows"),
-        (["models", 0, "reference", "outputs"], [[0], [1, 2]], "of 2 numbers"),
+        (["models", 0, "reference", "bytes"], 8, r"must have 16 bytes, 2 numbers for each of 2 images"),
+        (["models", 0, "reference", "sha256"], "0" * 64, r"original.bin is damaged"),
+        (["models", 0, "reference", "file"], "x.bin", r"has no file x.bin"),
+        (["models", 0, "reference", "outputs", 0, "offset"], 1, r"must be \[\('scores', 0, \[2\]\)\]"),
+        (["models", 1, "outputs", 0, "shape"], [1, 3], r"which must be those of original.tflite, \[1, 2\]"),
+        (["detection"], DETECTION, r"detection.scores='logits' must be an output, scores"),
     ],
 )
 def test_a_bundle_with_a_fault_is_refused(bundle, path, value, told):
@@ -146,7 +154,7 @@ def test_damaged_files_are_told(bundle):
     with pytest.raises(InputError, match=r"has the shape \(5, 5, 1\)"):
         reading.read(bundle)
     (bundle / "bundle.json").write_text("{")
-    with pytest.raises(InputError, match=r"bundle.json is damaged"):
+    with pytest.raises(InputError, match=r"bundle.json is no JSON"):
         reading.read(bundle)
 
 
@@ -289,7 +297,7 @@ def test_without_collect_no_reports_are_taken(serving):
 def test_the_command_writes_a_site(bundle, page, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(writing, "PAGE", page)
     call(web, f"--bundle={bundle}", f"--output={tmp_path / 'site'}")
-    assert "8 files" in capsys.readouterr().out
+    assert "10 files" in capsys.readouterr().out
     assert (tmp_path / "site" / "site.json").is_file()
 
 

@@ -1,4 +1,4 @@
-"""A site of a real bundle: a tiny classifier of digits and its artifacts."""
+"""Sites of real bundles: a tiny classifier of digits, a detector, a model of clips, and their artifacts."""
 
 import keras
 import pytest
@@ -11,15 +11,36 @@ from tests.web import browsers
 @pytest.fixture(scope="package")
 def bundle(tmp_path_factory):
     """Folder of the bundle; not to be changed."""
+    models = make(bundles.make_models, tmp_path_factory)
+    return write_bundle(models, models / "bundle", ["dynamic", "int8"], name="tiny", images=6)
+
+
+@pytest.fixture(scope="package")
+def detector(tmp_path_factory):
+    """Folder of a detector and its artifacts."""
+    return make(bundles.make_detector, tmp_path_factory)
+
+
+@pytest.fixture(scope="package")
+def video_model(tmp_path_factory):
+    """Folder of a model of clips and its artifact."""
+    return make(bundles.make_video_model, tmp_path_factory)
+
+
+def make(make_models, tmp_path_factory):
     if keras.backend.backend() != "tensorflow":
         pytest.skip("conversion needs the TensorFlow backend")
+    return make_models(tmp_path_factory.mktemp("models"))
+
+
+def write_bundle(models, output, artifacts, **changes):
+    """Writes the bundle of a folder of models; gives its folder."""
     from export.bundles import writing as bundle_writing
 
-    folder = bundles.make_models(tmp_path_factory.mktemp("models"))
-    mobile = [str(folder / name) for name in ("dynamic.tflite", "int8.tflite")]
-    original = bundle_writing.Original(str(folder / "model.keras"), mobile)
-    bundle_writing.write(bundle_writing.Request([original], str(folder / "bundle"), name="tiny", images=6))
-    return folder / "bundle"
+    mobile = [str(models / f"{name}.tflite") for name in artifacts]
+    original = bundle_writing.Original(str(models / "model.keras"), mobile)
+    bundle_writing.write(bundle_writing.Request([original], str(output), **changes))
+    return output
 
 
 @pytest.fixture(scope="package")

@@ -15,8 +15,9 @@ def handmade_bundle(folder):
         Image.fromarray(rng.integers(0, 256, (2, 3), "uint8")).save(folder / f"images/{number}.png")
     measure = {"name": "accuracy", "title": "Accuracy", "higher_is_better": True, "is_share": True}
     content = {
-        "bundle_version": 2,
+        "bundle_version": 3,
         "task": {"name": "classification", "metric": measure, "agreement": None},
+        "detection": None,
         "name": "handmade",
         "runtime": "2.16",
         "class_names": ["a", "b"],
@@ -29,17 +30,25 @@ def handmade_bundle(folder):
 
 
 def _model(folder, name):
-    file = folder / f"{name}.tflite"
+    file, reference = folder / f"{name}.tflite", folder / f"{name}.bin"
     file.write_bytes(name.encode())
+    reference.write_bytes(np.array([[0, 1], [1, 0]], "<f4").tobytes())
     plain = {"dtype": "float32", "scale": None, "zero_point": None}
     return {
-        "file": file.name,
+        **_facts(file),
         "title": name,
         "preset": None,
-        "bytes": file.stat().st_size,
-        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         "input": {"name": "image", "shape": [1, 2, 3, 1], **plain, "range": [0, 255]},
-        "output": {"name": "scores", "shape": [1, 2], **plain},
-        "reference": {"outputs": [[0, 1], [1, 0]], "max_abs_diff": 0.1, "runtime": "by hand"},
+        "outputs": [{"name": "scores", "shape": [1, 2], **plain}],
+        "reference": {
+            **_facts(reference),
+            "outputs": [{"name": "scores", "offset": 0, "shape": [2], "max_abs_diff": 0.1}],
+            "runtime": "by hand",
+        },
         "metrics": {},
     }
+
+
+def _facts(file):
+    content = file.read_bytes()
+    return {"file": file.name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}

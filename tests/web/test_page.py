@@ -1,9 +1,11 @@
 """The page in Debian's Chromium: it measures what it says, and fails in words."""
 
+import hashlib
 import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -13,6 +15,7 @@ from measuring import benchmark_report, latency_statistics
 from tests.command_line.in_process import call
 from tests.export import reports
 from tests.web.browsers import chromium, measure, opened, report, results, serving, until
+from tests.web.conftest import write_bundle
 
 pytestmark = [pytest.mark.once, pytest.mark.tensorflow]
 
@@ -143,9 +146,11 @@ def test_wrong_outputs_are_shown_as_wrong(browser, bundle, tmp_path):
     """A bundle with another model than its reference was computed with."""
     changed = shutil.copytree(bundle, tmp_path / "bundle")
     content = json.loads((changed / "bundle.json").read_text())
-    for model in content["models"]:
-        if model["file"] == "int8.tflite":
-            model["reference"]["outputs"][2][3] += 10
+    reference = next(model["reference"] for model in content["models"] if model["file"] == "int8.tflite")
+    rows = np.fromfile(changed / reference["file"], "<f4").reshape(6, 10)
+    rows[2, 3] += 10
+    (changed / reference["file"]).write_bytes(rows.tobytes())
+    reference["sha256"] = hashlib.sha256(rows.tobytes()).hexdigest()
     (changed / "bundle.json").write_text(json.dumps(content))
     writing.write(changed, tmp_path / "site")
     with serving(tmp_path / "site") as server, opened(browser, server.address + QUICK) as page:
@@ -263,8 +268,7 @@ def test_settings_out_of_their_limits_are_told(browser, site):
 @slow
 def test_pictures_are_classified(browser, site, bundle, tmp_path):
     content = json.loads((bundle / "bundle.json").read_text())
-    reference = content["models"][0]["reference"]["outputs"]
-    best = [content["class_names"][row.index(max(row))] for row in reference]
+    best = [content["class_names"][row.argmax()] for row in correct(bundle, 0)[0]]
     with serving(site) as server, opened(browser, server.address) as page:
         for number in range(2):
             page.click("#next-image")
@@ -285,6 +289,71 @@ def test_pictures_are_classified(browser, site, bundle, tmp_path):
         page.wait_for_selector("#camera[aria-pressed=false]")
         assert page.inner_text("#classify-note") == ""
         assert page.faults == []
+
+
+def correct(bundle, number):
+    """The correct outputs of a model of a bundle: a list of an array (images, ...) for each output."""
+    content = json.loads((bundle / "bundle.json").read_text())
+    reference = content["models"][number]["reference"]
+    rows = np.fromfile(bundle / reference["file"], "<f4").reshape(len(content["images"]), -1)
+    shapes = [part["shape"] for part in reference["outputs"]]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    parts = np.split(rows, ends[:-1], 1)
+    return [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@slow
+@pytest.mark.parametrize(("artifact", "scheme"), [("dynamic", "dark"), ("best", "light")])
+def test_a_detector_is_measured_and_shows_boxes(browser, detector, tmp_path, artifact, scheme):
+    bundle = write_bundle(detector, tmp_path / "bundle", [artifact], images=3)
+    writing.write(bundle, tmp_path / "site")
+    quick = QUICK.replace("int8", artifact)
+    with (
+        serving(tmp_path / "site") as server,
+        opened(browser, server.address + quick, color_scheme=scheme) as page,
+    ):
+        assert page.inner_text("#kind") == "detection; they take pictures of 32 × 32 pixels, grey"
+        told = measure(page)
+        assert "Outputs\tcorrect\tcorrect" in told and "same detections" in told
+        found = report(page)
+        page.click("#next-image")
+        page.wait_for_selector("canvas.boxes >> nth=1")
+        drawn = [page.get_attribute(f"canvas.boxes >> nth={i}", "aria-label") for i in range(2)]
+        listed = page.locator("#classes > div:first-child li").all_inner_texts()
+        assert accessibility_faults(page) == []
+        assert page.faults == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        page.screenshot(path=tmp_path / "boxes.png", full_page=True)
+    reports.validate(found)
+    assert found["pairs"][0]["agreement"]["detection_agreement"] > 0.6
+    if artifact == "dynamic":
+        assert [tensor["name"] for tensor in found["models"][0]["outputs"]] == ["boxes", "logits"]
+        scores = 1 / (1 + np.exp(-correct(bundle, 0)[1][0]))
+        classes = np.nonzero(scores >= 0.5)[1][np.argsort(-scores[scores >= 0.5])]
+        assert len(classes) > 0
+        assert [text.split()[0] for text in listed] == [str(one) for one in classes]
+        assert drawn[0] == f"The picture with {len(classes)} boxes: {', '.join(listed)}"
+
+
+@slow
+def test_clips_are_measured_and_a_picture_is_not_classified(browser, video_model, tmp_path):
+    bundle = write_bundle(video_model, tmp_path / "bundle", ["dynamic"], images=3)
+    writing.write(bundle, tmp_path / "site")
+    address = QUICK.replace("int8", "dynamic")
+    with serving(tmp_path / "site") as server, opened(browser, server.address + address) as page:
+        kind = "video classification; they take clips of 4 frames of 12 × 12 pixels, grey"
+        assert page.inner_text("#kind") == kind
+        refusal = "These models take clips of 4 frames: they say nothing of a single picture."
+        assert page.inner_text("#try-note") == refusal
+        assert page.is_hidden("#photo") and page.is_hidden("#picture")
+        assert "Outputs\tcorrect\tcorrect" in measure(page)
+        found = report(page)
+        assert accessibility_faults(page) == []
+    reports.validate(found)
+    assert found["models"][0]["inputs"][0]["shape"] == [1, 4, 12, 12, 1]
+    labels = [entry["label"] for entry in json.loads((bundle / "bundle.json").read_text())["images"]]
+    accuracy = np.mean(correct(bundle, 0)[0].argmax(-1) == labels)
+    assert found["models"][0]["metrics"]["accuracy"] == pytest.approx(accuracy)
 
 
 @slow

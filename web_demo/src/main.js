@@ -1,7 +1,6 @@
 /** The page: reads the site, measures when asked, shows what was measured. */
 
 import { browserClock, resolution } from "./measure/clock.js";
-import { isClassification } from "./measure/checks.js";
 import * as device from "./report/device.js";
 import { Session } from "./report/session.js";
 import { findFeatures } from "./runtime/features.js";
@@ -9,6 +8,7 @@ import { filesFor } from "./runtime/litert.js";
 import { readBundle, readSite } from "./site/files.js";
 import { Classifying } from "./view/classify.js";
 import { byId, h } from "./view/dom.js";
+import { kindOf, whyNoPictures } from "./view/kinds.js";
 import { integer, step } from "./view/numbers.js";
 import { keepForOffline, watchForNewer } from "./view/offline.js";
 import { showResults } from "./view/results.js";
@@ -34,12 +34,17 @@ async function start() {
   const { bundle, pictures } = await readBundle(base, site);
   document.title = `${bundle.name}: benchmark`;
   byId("name").textContent = bundle.name;
+  byId("kind").textContent = kindOf(bundle);
   fillForm(form, bundle, features);
   showBrowser(features);
-  const classifying = isClassification(bundle.task)
-    ? new Classifying({ base, site, bundle, pictures, startWorker, settings: () => readSettings(form) })
-    : null;
-  byId("try").hidden = classifying === null;
+  const refusal = whyNoPictures(bundle);
+  const classifying = refusal
+    ? null
+    : new Classifying({ base, site, bundle, pictures, startWorker, settings: () => readSettings(form) });
+  for (const part of ["try-fields", "seen"]) {
+    byId(part).hidden = refusal !== null;
+  }
+  byId("try-note").textContent = refusal ?? "Pictures stay in this browser.";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     classifying?.stop();

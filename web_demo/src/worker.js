@@ -7,7 +7,8 @@
 
 import { browserClock, resolution } from "./measure/clock.js";
 import { measurePair } from "./measure/benchmark.js";
-import { dequantize, prepare } from "./measure/preparation.js";
+import { readRows, rowOf } from "./measure/outputs.js";
+import { prepare } from "./measure/preparation.js";
 import { findFeatures } from "./runtime/features.js";
 import { loadRuntime } from "./runtime/litert.js";
 import { readFile } from "./site/files.js";
@@ -38,13 +39,16 @@ async function guarded(action) {
 async function measure({ base, site, bundle, pictures, models, settings }) {
   const runtime = await loadRuntime(base, settings, await findFeatures());
   const runners = {};
+  const correct = {};
   for (const side of ["original", "mobile"]) {
     runners[side] = await open(runtime, base, site, models[side]);
+    correct[side] = await readCorrect(base, site, models[side]);
   }
   const result = await measurePair({
     bundle,
     pictures,
     models,
+    correct,
     runners,
     settings,
     clock: browserClock,
@@ -67,9 +71,9 @@ async function classify({ base, site, models, settings }) {
     for (const [model, runner] of opened) {
       const input = prepare(pixels, model.input);
       const start = performance.now();
-      const content = await runner.run(input);
+      const contents = await runner.run(input);
       const milliseconds = performance.now() - start;
-      outputs.push({ output: dequantize(content, model.output), milliseconds });
+      outputs.push({ row: rowOf(contents, model.outputs), milliseconds });
     }
     self.postMessage({ kind: "classified", outputs });
   };
@@ -82,6 +86,11 @@ async function open(runtime, base, site, model) {
   } catch (error) {
     throw Object.assign(new Error(`${model.file}: ${error.message ?? error}`), { file: model.file });
   }
+}
+
+/** The correct outputs of a model for each image; null where they are not known. */
+async function readCorrect(base, site, { reference, outputs }) {
+  return reference && readRows(await readFile(base, site, `bundle/${reference.file}`), outputs);
 }
 
 /** Waits until the page is shown; gives how often it was hidden so far. */

@@ -12,13 +12,13 @@ const SETTINGS = { blocks: 3, runs: 2, warmupMs: 4, cooldownMs: 1 };
 function measured(changes = {}) {
   const clock = changes.clock ?? new FakeClock(0.001);
   const order = [];
-  const { bundle, pictures, models } = fakeBundle();
+  const { bundle, pictures, models, correct } = fakeBundle();
   const runners = {
     original: fakeRunner(clock, 2, [0.5, 0.25, 0.25], () => order.push("A")),
     mobile: fakeRunner(clock, 1, [0.5, 0.25, 0.25], () => order.push("B")),
   };
   const attention = async () => 0;
-  const run = { bundle, pictures, models, runners, settings: SETTINGS, clock, step: 0.001, attention, ...changes };
+  const run = { bundle, pictures, models, correct, runners, settings: SETTINGS, clock, step: 0.001, attention, ...changes };
   return { order, result: measurePair(run) };
 }
 
@@ -61,9 +61,20 @@ test("a page that is always hidden ends the measurement", async () => {
   await assert.rejects(result, /keep it on the screen/);
 });
 
-test("outputs are compared with the reference", async () => {
-  const reference = { outputs: [[1, 2], [3, 4]], max_abs_diff: 0.5, runtime: "Keras 3" };
-  const found = (...rows) => compare(reference, rows.map((row) => Float32Array.from(row)));
+const rows = (...arrays) => arrays.map((array) => Float32Array.from(array));
+
+/** A model of outputs by name, each with the number of its numbers and the limit of its differences. */
+function modelOf(outputs) {
+  const entries = Object.entries(outputs);
+  return {
+    outputs: entries.map(([name, [count]]) => ({ name, shape: [1, count], scale: null })),
+    reference: { outputs: entries.map(([name, [, limit]]) => ({ name, max_abs_diff: limit })), runtime: "Keras 3" },
+  };
+}
+
+test("outputs are compared with the reference", () => {
+  const found = (...given) =>
+    compare({ detection: null }, modelOf({ scores: [2, 0.5] }), rows(...given), rows([1, 2], [3, 4]));
   assert.equal(found([1, 2.5], [3, 4]).right, true);
   const wrong = found([1, 2.75], [3, NaN]);
   assert.deepEqual(
@@ -71,6 +82,27 @@ test("outputs are compared with the reference", async () => {
     [false, 2, null],
   );
   assert.equal(found([1, 2], [5, 4]).max_abs_diff, 2);
+});
+
+test("each output has a limit of its own, and the one that is furthest off is told", () => {
+  const model = modelOf({ boxes: [2, 0.125], logits: [1, 1] });
+  const found = (row) => compare({ detection: null }, model, rows(row), rows([0, 0, 0]));
+  const { right, max_abs_diff: largest, limit } = found([0.0625, 0, -0.75]);
+  assert.deepEqual([right, largest, limit], [true, 0.75, 1]);
+  const wrong = found([0, 0.25, 0.75]);
+  assert.deepEqual([wrong.right, wrong.max_abs_diff, wrong.limit], [false, 0.25, 0.125]);
+});
+
+test("where boxes may change places, those that are kept have to be the same", () => {
+  const model = modelOf({ classes: [2, null], location: [8, null], score: [2, 0.01] });
+  model.outputs[1].shape = [1, 2, 4];
+  const detection = { scores: "score", boxes: "location", classes: "classes", box_format: "top_left_bottom_right" };
+  const rule = { ...detection, score_threshold: 0.5, score_margin: 0.05, same_box_iou: 0.75 };
+  const [one, other] = [[0, 0, 0.5, 0.5], [0.5, 0.5, 1, 1]];
+  const found = (row) => compare({ detection: rule }, model, rows(row), rows([3, 4, ...one, ...other, 0.9, 0.9])).right;
+  assert.equal(found([4, 3, ...other, ...one, 0.9, 0.9]), true);
+  assert.equal(found([4, 3, ...one, ...other, 0.9, 0.9]), false);
+  assert.equal(found([3, 4, ...one, ...other, 0.9, 0.5]), false);
 });
 
 test("the step of a clock is measured", () => {

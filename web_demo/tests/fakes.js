@@ -44,7 +44,7 @@ export function fakeRunner(clock, milliseconds, output, onRun = () => {}) {
     run: async () => {
       onRun();
       clock.advance(milliseconds);
-      return Float32Array.from(output);
+      return [Float32Array.from(output)];
     },
   };
 }
@@ -52,23 +52,20 @@ export function fakeRunner(clock, milliseconds, output, onRun = () => {}) {
 /** A bundle of two images and two models with three classes. */
 export function fakeBundle() {
   const tensor = { name: "image", shape: [1, 2, 2, 1], dtype: "float32", scale: null, zero_point: null };
-  const model = (file, outputs) => ({
+  const model = (file) => ({
     file,
     title: file,
     preset: null,
     bytes: 1000,
     sha256: "0".repeat(64),
     input: { ...tensor, range: [0, 255] },
-    output: { ...tensor, name: "scores", shape: [1, 3] },
-    reference: { outputs, max_abs_diff: 0.01, runtime: "Keras 3.15" },
+    outputs: [{ ...tensor, name: "scores", shape: [1, 3] }],
+    reference: { outputs: [{ name: "scores", offset: 0, shape: [3], max_abs_diff: 0.01 }], runtime: "Keras 3.15" },
     metrics: {},
   });
-  const outputs = [
-    [0.5, 0.25, 0.25],
-    [0.5, 0.25, 0.25],
-  ];
+  const right = Float32Array.of(0.5, 0.25, 0.25);
   const measure = (name, title) => ({ name, title, higher_is_better: true, is_share: true });
-  const models = { original: model("original.tflite", outputs), mobile: model("int8.tflite", outputs) };
+  const models = { original: model("original.tflite"), mobile: model("int8.tflite") };
   return {
     bundle: {
       task: {
@@ -76,6 +73,7 @@ export function fakeBundle() {
         metric: measure("accuracy", "Accuracy"),
         agreement: measure("top1_agreement", "Same class"),
       },
+      detection: null,
       name: "tiny",
       class_names: ["a", "b", "c"],
       images: [
@@ -87,6 +85,7 @@ export function fakeBundle() {
     },
     pictures: [new Uint8Array(4), new Uint8Array(4)],
     models,
+    correct: { original: [right, right], mobile: [right, right] },
   };
 }
 

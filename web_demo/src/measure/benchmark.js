@@ -7,7 +7,8 @@
  */
 
 import { agreement, check } from "./checks.js";
-import { dequantize, prepare } from "./preparation.js";
+import { rowOf } from "./outputs.js";
+import { prepare } from "./preparation.js";
 import { Timing } from "./timing.js";
 
 const TIMED_PICTURES = 8;
@@ -18,6 +19,7 @@ const MOST_REPEATED = 20; // rounds
  * @param {object} bundle the content of `bundle.json`
  * @param {Uint8Array[]} pictures pixels of its images
  * @param {{original: object, mobile: object}} models two of its models
+ * @param {{original: ?Float32Array[], mobile: ?Float32Array[]}} correct their correct outputs for each image
  * @param {{original: object, mobile: object}} runners their runners, see `runtime/litert.js`
  * @param {object} settings `{blocks, runs, warmupMs, cooldownMs}`
  * @param {object} clock see `clock.js`
@@ -29,6 +31,7 @@ export async function measurePair({
   bundle,
   pictures,
   models,
+  correct,
   runners,
   settings,
   clock,
@@ -42,7 +45,7 @@ export async function measurePair({
   const repeatedRounds = await time(timings, { settings, step, clock, attention, progress });
   const outputs = [];
   for (const [i, side] of sides.entries()) {
-    outputs.push(await outputsOf(runners[side], inputs[i], models[side].output));
+    outputs.push(await outputsOf(runners[side], inputs[i], models[side].outputs));
   }
   const results = sides.map((side, i) => ({
     model: models[side],
@@ -51,12 +54,12 @@ export async function measurePair({
     warmupMeanMs: timings[i].warmupMeanMs,
     blocksMs: timings[i].blocksMs,
     repeats: timings[i].repeats,
-    ...check(bundle, models[side], outputs[i]),
+    ...check(bundle, models[side], outputs[i], correct[side]),
   }));
   return {
     original: results[0],
     mobile: results[1],
-    agreement: agreement(bundle.task, ...outputs),
+    agreement: agreement(bundle, models.original.outputs, ...outputs),
     resolutionMs: step,
     repeatedRounds,
   };
@@ -93,10 +96,10 @@ async function time(timings, { settings, step, clock, attention, progress }) {
   return repeated;
 }
 
-async function outputsOf(runner, inputs, output) {
-  const outputs = [];
+async function outputsOf(runner, inputs, tensors) {
+  const rows = [];
   for (const input of inputs) {
-    outputs.push(dequantize(await runner.run(input), output));
+    rows.push(rowOf(await runner.run(input), tensors));
   }
-  return outputs;
+  return rows;
 }

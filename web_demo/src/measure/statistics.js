@@ -93,23 +93,12 @@ function random(n) {
   return bits ^ (bits >> 31n);
 }
 
-/**
- * How near the outputs of two models are: the `agreement` of a benchmark report, with the share of images of
- * the same class as `sameClass`, null where outputs are no classes.
- *
- * @param {Float32Array[]} expected the original's outputs, one for each image, all finite
- * @param {Float32Array[]} outputs as many
- * @param {boolean} classes whether each output has one number for each class
- */
-export function agreement(expected, outputs, classes) {
-  let same = 0;
-  let largest = 0;
+/** Cosine similarity of two lists of vectors, all as one; 1 where both are zeros. */
+export function cosine(expected, outputs) {
   let product = 0;
-  let squares = [0, 0];
+  const squares = [0, 0];
   expected.forEach((theirs, image) => {
     const ours = outputs[image];
-    same += argmax(theirs) === argmax(ours) ? 1 : 0;
-    largest = Math.max(largest, difference(theirs, ours));
     for (let i = 0; i < theirs.length; i++) {
       product += theirs[i] * ours[i];
       squares[0] += theirs[i] ** 2;
@@ -117,12 +106,7 @@ export function agreement(expected, outputs, classes) {
     }
   });
   const lengths = Math.sqrt(squares[0]) * Math.sqrt(squares[1]);
-  return {
-    samples: expected.length,
-    max_abs_diff: largest,
-    cosine: lengths > 0 ? product / lengths : largest === 0 ? 1 : 0,
-    sameClass: classes ? same / expected.length : null,
-  };
+  return lengths > 0 ? product / lengths : squares[0] === squares[1] ? 1 : 0;
 }
 
 /** Largest difference of two numbers at the same place; NaN if one of them is. */

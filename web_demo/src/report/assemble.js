@@ -114,7 +114,7 @@ function model({ name, role, result, latency, settings }, litert) {
       nodes_total: null,
     },
     inputs: [input],
-    outputs: [file.output],
+    outputs: file.outputs,
     input_range: range,
     init_ms: facts.initMs,
     first_inference_ms: result.firstMs,

@@ -97,8 +97,9 @@ class Runtime {
     const compiled = await loadAndCompile(content, { accelerator, cpuOptions: { numThreads: threads } });
     const initMs = clock.now() - start;
     const used = compiled.options.accelerator;
-    checkTensors(compiled, model);
-    return new Runner(compiled, model, {
+    const order = orderOf(compiled.getOutputDetails(), model.outputs);
+    checkTensors(compiled, model, order);
+    return new Runner(compiled, model, order, {
       initMs,
       threadsUsed: 1 + this.#startedThreads() - before,
       used: used === "webgpu" ? "gpu" : "cpu",
@@ -117,15 +118,21 @@ class Runtime {
   }
 }
 
-function checkTensors(compiled, model) {
-  for (const [kind, found] of [
-    ["input", compiled.getInputDetails()],
-    ["output", compiled.getOutputDetails()],
+/** Where each output of `bundle.json`, which are in the file's order, is among those of the signature. */
+function orderOf(found, expected) {
+  const places = expected.map(({ name }) => found.findIndex((tensor) => tensor.name === name));
+  return places.includes(-1) ? [...found.keys()] : places; // a signature may have other names
+}
+
+function checkTensors(compiled, model, order) {
+  const outputs = compiled.getOutputDetails();
+  for (const [kind, found, expected] of [
+    ["input", compiled.getInputDetails(), [model.input]],
+    ["output", order.map((place) => outputs[place]), model.outputs],
   ]) {
-    const { shape, dtype } = model[kind];
-    if (found.length !== 1 || `${[...found[0].shape]}` !== `${shape}` || found[0].dtype !== dtype) {
-      const given = found.map((tensor) => `${tensor.dtype} [${[...tensor.shape]}]`).join(", ");
-      throw new Error(`its ${kind} is ${given}, but bundle.json says ${dtype} [${shape}]`);
+    const told = (tensors) => tensors.map(({ dtype, shape }) => `${dtype} [${[...shape]}]`).join(", ");
+    if (told(found) !== told(expected)) {
+      throw new Error(`its ${kind} is ${told(found)}, but bundle.json says ${told(expected)}`);
     }
   }
 }
@@ -136,25 +143,30 @@ class Runner {
 
   #compiled;
   #shape;
+  #order;
 
-  constructor(compiled, model, facts) {
+  constructor(compiled, model, order, facts) {
     this.#compiled = compiled;
     this.#shape = model.input.shape;
+    this.#order = order;
     this.facts = facts;
   }
 
   /**
-   * Runs the model once. This is what is timed: setting the input, running, getting the output.
+   * Runs the model once. This is what is timed: setting the input, running, getting the outputs.
    *
    * @param {Float32Array|Uint8Array} input
+   * @returns {Promise<ArrayLike<number>[]>} one for each output
    */
   async run(input) {
     const tensor = new Tensor(input, this.#shape);
-    const [output] = await this.#compiled.run(tensor);
-    const content = await output.data();
-    tensor.delete();
-    output.delete();
-    return content;
+    const outputs = await this.#compiled.run(tensor);
+    const contents = [];
+    for (const place of this.#order) {
+      contents.push(await outputs[place].data());
+    }
+    [tensor, ...outputs].forEach((each) => each.delete());
+    return contents;
   }
 
   close() {

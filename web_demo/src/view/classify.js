@@ -1,10 +1,12 @@
 /**
- * Classifies pictures with both models of a pair: those of the bundle, a file, or what the camera sees, with the
- * latency of each. Pictures stay in the browser.
+ * Shows what both models of a pair say of pictures, their classes or the boxes of objects, with the latency of
+ * each: of the bundle's pictures, a file, or what the camera sees. Pictures stay in the browser.
  */
 
+import { kept } from "../measure/detections.js";
 import { argmax, median } from "../measure/statistics.js";
 import { fit, gray, onWhite } from "../measure/resizing.js";
+import { drawBoxes } from "./boxes.js";
 import { byId, h } from "./dom.js";
 import { milliseconds, percent } from "./numbers.js";
 
@@ -31,6 +33,7 @@ export class Classifying {
     this.#parts = Object.fromEntries(ids.map((id) => [id, byId(id)]));
     const { bundle } = context;
     const parts = this.#parts;
+    parts.classes.classList.toggle("wide", bundle.detection !== null);
     parts["classify-pair"].append(...bundle.pairs.map(({ name }) => h("option", { value: name }, name)));
     parts["classify-pair"].addEventListener("change", () => this.#again());
     parts["next-image"].disabled = bundle.images.length === 0;
@@ -155,6 +158,7 @@ export class Classifying {
     const { picture } = this.#parts;
     Object.assign(picture, { width, height });
     picture.getContext("2d").putImageData(data, 0, 0);
+    picture.hidden = this.#context.bundle.detection !== null; // boxes are drawn on pictures of their own
   }
 
   async #run(pixels) {
@@ -168,10 +172,27 @@ export class Classifying {
           {},
           h("h3", {}, model.title),
           h("p", { class: "quiet" }, milliseconds(median(this.#recent.map((each) => each[i])))),
-          h("ol", {}, ...this.#top(outputs[i].output)),
+          ...this.#said(model, outputs[i].row),
         ),
       ),
     );
+  }
+
+  /** What a model says of the picture: boxes on it and a list of them, or the best classes. */
+  #said(model, row) {
+    const { detection } = this.#context.bundle;
+    if (!detection) {
+      return [h("ol", {}, ...this.#top(row))];
+    }
+    const found = kept(detection, model.outputs, row).map(({ box, ...one }) => ({
+      box,
+      index: one.class,
+      text: `${this.#className(one.class)} ${percent(one.score)}`,
+    }));
+    const list = found.length
+      ? h("ol", {}, ...found.map(({ text }) => h("li", {}, h("span", {}, text))))
+      : h("p", {}, `Nothing of at least ${percent(detection.score_threshold)}`);
+    return [drawBoxes(this.#parts.picture, found), list];
   }
 
   #models() {

@@ -23,7 +23,7 @@ import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Prediction;
 
-/** Classifies a photo or an image of the bundle with both models of a pair, side by side. */
+/** Shows what both models of a pair say of a photo or an image of the bundle: its class, or boxes on it. */
 public final class ClassifyActivity extends Activity {
   /** The key of the bundle in {@link Library}. */
   static final String BUNDLE = "bundle";
@@ -77,9 +77,8 @@ public final class ClassifyActivity extends Activity {
         () -> {
           try {
             Bundle read = Library.open(app, key == null ? Library.OWN : key);
-            return read.task().isClassification()
-                ? new Opened(read, null)
-                : new Opened(null, getString(R.string.classify_other_task, read.task().name));
+            String refusal = new BundleWords(getResources()).whyNoPictures(read);
+            return new Opened(refusal == null ? read : null, refusal);
           } catch (IOException error) {
             return new Opened(null, getString(R.string.classify_no_bundle, error.getMessage()));
           }
@@ -107,11 +106,20 @@ public final class ClassifyActivity extends Activity {
       return;
     }
     bundle = opened.bundle;
+    if (detects()) {
+      setTitle(R.string.detect);
+      findViewById(R.id.picture).setVisibility(View.GONE); // each model has its own, with boxes
+      this.<LinearLayout>findViewById(R.id.predictions).setOrientation(LinearLayout.VERTICAL);
+    }
     this.<TextView>findViewById(R.id.bundle).setText(bundle.name());
     findViewById(R.id.controls).setVisibility(View.VISIBLE);
     int images = bundle.images().size();
     findViewById(R.id.steps).setVisibility(images > 1 ? View.VISIBLE : View.GONE);
     choosePairs();
+  }
+
+  private boolean detects() {
+    return bundle.detection() != null;
   }
 
   private void choosePairs() {
@@ -171,7 +179,7 @@ public final class ClassifyActivity extends Activity {
       showMessage(getString(R.string.classify_no_images));
       return;
     }
-    showMessage(getString(R.string.classify_busy));
+    showMessage(getString(detects() ? R.string.detect_busy : R.string.classify_busy));
     int request = ++requests;
     Uri shown = photo;
     LabeledImage labeled = photo == null ? bundle.images().get(image) : null;
@@ -205,13 +213,13 @@ public final class ClassifyActivity extends Activity {
     picture.setImageDrawable(drawable);
     this.<TextView>findViewById(R.id.caption).setText(caption);
     Integer correct = labeled == null ? null : labeled.label;
-    column(getString(R.string.results_original), result.original, correct);
-    column(both.name, result.mobile, correct);
+    column(getString(R.string.results_original), result.original, correct, drawable);
+    column(both.name, result.mobile, correct, drawable);
   }
 
   private String caption(LabeledImage labeled) {
     if (labeled == null) {
-      return getString(R.string.classify_photo);
+      return getString(detects() ? R.string.detect_photo : R.string.classify_photo);
     }
     String number = Words.count(getResources(), image + 1);
     String total = Words.count(getResources(), bundle.images().size());
@@ -224,7 +232,8 @@ public final class ClassifyActivity extends Activity {
     return bundle.classNames().isEmpty() ? String.valueOf(label) : bundle.classNames().get(label);
   }
 
-  private void column(String name, PairClassifier.Outcome outcome, Integer correct) {
+  private void column(
+      String name, PairClassifier.Outcome outcome, Integer correct, BitmapDrawable picture) {
     LinearLayout columns = findViewById(R.id.predictions);
     View column = LayoutInflater.from(this).inflate(R.layout.classify_model, columns, false);
     if (columns.getOrientation() == LinearLayout.VERTICAL) {
@@ -236,11 +245,26 @@ public final class ClassifyActivity extends Activity {
       below.setText(outcome.problem);
     } else {
       below.setText(Words.milliseconds(getResources(), outcome.result.milliseconds));
+      if (detects()) {
+        showBoxes(column, outcome.result.top, picture);
+      }
       for (Prediction prediction : outcome.result.top) {
         line(column.findViewById(R.id.top), prediction, correct);
       }
     }
     columns.addView(column);
+  }
+
+  private void showBoxes(View column, List<Prediction> boxes, BitmapDrawable picture) {
+    BoxesView view = column.findViewById(R.id.boxes);
+    view.setVisibility(View.VISIBLE);
+    view.show(picture, boxes);
+    if (boxes.isEmpty()) {
+      TextView nothing = column.findViewById(R.id.nothing);
+      String least = Words.percent(getResources(), bundle.detection().scoreThreshold);
+      nothing.setText(getString(R.string.detect_nothing, least));
+      nothing.setVisibility(View.VISIBLE);
+    }
   }
 
   private void line(ViewGroup list, Prediction prediction, Integer correct) {

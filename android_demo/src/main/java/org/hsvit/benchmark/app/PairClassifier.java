@@ -16,7 +16,7 @@ import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Picture;
 import org.hsvit.benchmark.measure.Settings;
 
-/** Classifies a picture with both models of a pair. Not for the main thread. */
+/** Shows a picture to both models of a pair. Not for the main thread. */
 final class PairClassifier {
   private static final int TOP = 5;
   private static final int LEAST_SIDE = 512; // of a photo on the screen, pixels
@@ -89,7 +89,9 @@ final class PairClassifier {
     int least = Math.max(LEAST_SIDE, Math.max(pair.original.height(), pair.original.width()));
     try {
       Bitmap bitmap = Bitmaps.load(context.getContentResolver(), photo, least);
-      return both(bitmap, model -> Bitmaps.fit(bitmap, model));
+      Fitting fitting = model -> Bitmaps.fit(bitmap, model);
+      boolean hasBoxes = bundle.detection() != null; // which are those of what the model sees
+      return both(hasBoxes ? Bitmaps.toBitmap(fitting.to(pair.original)) : bitmap, fitting);
     } catch (IOException error) {
       return unreadable(error);
     }

@@ -11,6 +11,7 @@ import android.widget.CheckBox;
 import android.widget.TextView;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.StringJoiner;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Pair;
 
@@ -31,6 +32,7 @@ final class PairsPanel {
   private final Context context;
   private final ViewGroup views;
   private final Actions actions;
+  private final BundleWords words;
   private final List<CheckBox> boxes = new ArrayList<>();
   private final List<View> buttons = new ArrayList<>();
   private List<Library.Entry> entries = List.of();
@@ -42,6 +44,7 @@ final class PairsPanel {
     this.context = views.getContext();
     this.views = views;
     this.actions = actions;
+    this.words = new BundleWords(context.getResources());
   }
 
   /** Shows bundles and keeps the choice. Without one, all pairs of the first usable bundle are chosen. */
@@ -84,15 +87,18 @@ final class PairsPanel {
     boolean usable = entry.bundle != null;
     String title = usable ? entry.bundle.name() : entry.key;
     name.setText(title);
-    note.setText(usable ? images(entry.bundle.images().size()) : problem(entry));
+    note.setText(usable ? facts(entry.bundle) : problem(entry));
     if (usable) {
       ViewGroup pairs = card.findViewById(R.id.pairs);
       entry.bundle.pairs().forEach(pair -> pairs.addView(box(entry, pair, pairs)));
     } else {
       note.setTextColor(context.getColor(R.color.error));
     }
-    boolean classifies = usable && entry.bundle.task().isClassification();
-    button(card, R.id.classify, classifies, R.string.classify_named, title, () -> actions.classify(entry));
+    boolean takesPictures = usable && words.whyNoPictures(entry.bundle) == null;
+    boolean detects = usable && entry.bundle.detection() != null;
+    int spoken = detects ? R.string.detect_named : R.string.classify_named;
+    button(card, R.id.classify, takesPictures, spoken, title, () -> actions.classify(entry));
+    card.<TextView>findViewById(R.id.classify).setText(detects ? R.string.detect : R.string.classify);
     boolean removable = !entry.key.equals(Library.OWN);
     button(card, R.id.remove, removable, R.string.remove_named, title, () -> actions.remove(entry));
     return card;
@@ -106,10 +112,21 @@ final class PairsPanel {
     buttons.add(button);
   }
 
-  private String images(int count) {
+  /** What the models are for and take, with what they are checked, and why a picture is not for them. */
+  private String facts(org.hsvit.benchmark.bundle.Bundle bundle) {
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(words.kind(bundle)).add(images(bundle));
+    return bundle.pairs().get(0).original.takesClips()
+        ? lines.add(words.whyNoPictures(bundle)).toString()
+        : lines.toString();
+  }
+
+  private String images(org.hsvit.benchmark.bundle.Bundle bundle) {
+    int count = bundle.images().size();
+    boolean clips = bundle.pairs().get(0).original.takesClips();
     return count == 0
         ? context.getString(R.string.no_images)
-        : Words.quantity(context.getResources(), R.plurals.images, count);
+        : Words.quantity(context.getResources(), clips ? R.plurals.clips : R.plurals.images, count);
   }
 
   private String problem(Library.Entry entry) {

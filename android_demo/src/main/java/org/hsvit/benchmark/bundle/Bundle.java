@@ -7,7 +7,11 @@ import java.util.Map;
 
 /** Models, which of them to compare, and the images to run them on. */
 public final class Bundle {
+  /** Version of the format that this app reads and writes. */
+  public static final int VERSION = 3;
+
   private final Task task;
+  private final Detection detection;
   private final String name;
   private final String runtime;
   private final List<String> classNames;
@@ -18,6 +22,7 @@ public final class Bundle {
 
   Bundle(
       Task task,
+      Detection detection,
       String name,
       String runtime,
       List<String> classNames,
@@ -26,6 +31,7 @@ public final class Bundle {
       List<Pair> pairs,
       BundleSource source) {
     this.task = task;
+    this.detection = detection;
     this.name = name;
     this.runtime = runtime;
     this.classNames = classNames;
@@ -50,6 +56,11 @@ public final class Bundle {
     return task;
   }
 
+  /** How outputs become boxes; null for models that detect nothing. */
+  public Detection detection() {
+    return detection;
+  }
+
   /** Its title, such as {@code hsvit_tiny on digits}. */
   public String name() {
     return name;
@@ -60,7 +71,7 @@ public final class Bundle {
     return runtime;
   }
 
-  /** A name for each index of the output's last axis; empty where they are not known. */
+  /** A name for each class; empty where they are not known. */
   public List<String> classNames() {
     return classNames;
   }

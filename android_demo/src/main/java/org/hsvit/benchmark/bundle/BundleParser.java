@@ -7,16 +7,17 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.json.JSONException;
 import org.json.JSONObject;
 
 /** Reads a bundle from its {@code bundle.json}, and checks every field. */
 final class BundleParser {
   static final String FILE = "bundle.json";
-  private static final int VERSION = 2;
 
   private final BundleSource source;
   private List<String> classNames;
+  private Detection detection;
   private int imageCount;
 
   BundleParser(BundleSource source) {
@@ -27,12 +28,14 @@ final class BundleParser {
     Fields fields = read();
     checkVersion(fields);
     Task task = task(fields.object("task"));
+    detection = fields.isNull("detection") ? null : new Detection(fields.object("detection"));
     classNames = fields.texts("class_names");
     List<LabeledImage> images = images(fields);
     imageCount = images.size();
     Map<String, ModelFile> models = models(fields);
     return new Bundle(
         task,
+        detection,
         fields.text("name"),
         fields.text("runtime"),
         List.copyOf(classNames),
@@ -55,7 +58,7 @@ final class BundleParser {
 
   private static void checkVersion(Fields fields) throws BundleException {
     try {
-      fields.integer("bundle_version", VERSION, VERSION);
+      fields.integer("bundle_version", Bundle.VERSION, Bundle.VERSION);
     } catch (BundleException error) {
       throw new BundleException(error.getMessage() + ": make the bundle again with export.bundle", error);
     }
@@ -101,11 +104,20 @@ final class BundleParser {
       if (!Arrays.equals(model.input.shape, first.input.shape)) {
         throw described.object("input").wrong("shape", "the same as that of " + first.file);
       }
-      if (!Arrays.equals(model.output.shape, first.output.shape)) {
-        throw described.object("output").wrong("shape", "the same as that of " + first.file);
+      if (!told(model.outputs).equals(told(first.outputs))) {
+        throw described.wrong("outputs", "those of " + first.file + ", " + told(first.outputs));
       }
     }
     return models;
+  }
+
+  /** Shapes of outputs, with their names where there are several. */
+  private static List<String> told(List<Tensor> outputs) {
+    List<String> told = new ArrayList<>();
+    for (Tensor output : outputs) {
+      told.add((outputs.size() > 1 ? output.name + " " : "") + Arrays.toString(output.shape));
+    }
+    return told;
   }
 
   private ModelFile model(Fields fields) throws BundleException {
@@ -115,27 +127,67 @@ final class BundleParser {
     if (channels != 1 && channels != 3) {
       throw input.wrong("shape", "[1, height, width, 1 or 3], with frames behind the 1 of clips");
     }
-    Fields output = fields.object("output");
-    Tensor given = tensor(output, 2, 4, "[1, ...] with 2 to 4 axes");
-    int last = given.shape[given.shape.length - 1];
-    if (!classNames.isEmpty() && last != classNames.size()) {
-      throw output.wrong("shape", "[1, ..., " + classNames.size() + "], one for each of class_names");
-    }
-    String sha256 = fields.text("sha256");
-    if (!sha256.matches("[0-9a-f]{64}")) {
-      throw fields.wrong("sha256", "64 hexadecimal digits");
-    }
+    List<Tensor> outputs = outputs(fields);
     return new ModelFile(
         file(fields, "file", ".tflite"),
         fields.text("title"),
         fields.isNull("preset") ? null : fields.text("preset"),
         fields.integer("bytes", 1, Integer.MAX_VALUE),
-        sha256,
+        sha256(fields),
         taken,
-        given,
+        outputs,
         range(input),
-        fields.isNull("reference") ? null : reference(fields.object("reference"), given.elements()),
+        fields.isNull("reference") ? null : reference(fields.object("reference"), Part.of(outputs)),
         fields.object("metrics").namedNumbers());
+  }
+
+  private List<Tensor> outputs(Fields fields) throws BundleException {
+    List<Tensor> outputs = new ArrayList<>();
+    for (Fields output : fields.objects("outputs")) {
+      outputs.add(tensor(output, 1, 4, "[1, ...] with 1 to 4 axes"));
+      int[] shape = outputs.get(outputs.size() - 1).shape;
+      boolean ofClasses = !classNames.isEmpty() && hasClasses(fields, output);
+      if (ofClasses && shape[shape.length - 1] != classNames.size()) {
+        throw output.wrong("shape", "[1, ..., " + classNames.size() + "], one for each of class_names");
+      }
+    }
+    if (outputs.isEmpty()) {
+      throw fields.wrong("outputs", "at least one output");
+    }
+    if (detection != null) {
+      checkDetection(fields, outputs);
+    }
+    return outputs;
+  }
+
+  /** Whether the last axis of an output has an index for each class. */
+  private boolean hasClasses(Fields model, Fields output) throws BundleException {
+    return detection == null
+        ? model.objects("outputs").size() == 1
+        : detection.classes == null && output.text("name").equals(detection.scores);
+  }
+
+  /** Boxes have four numbers, and scores and classes are those of as many boxes. */
+  private void checkDetection(Fields fields, List<Tensor> outputs) throws BundleException {
+    int[] boxes = shape(fields, outputs, detection.boxes);
+    int[] scores = shape(fields, outputs, detection.scores);
+    boolean right = boxes.length == 3 && boxes[2] == 4 && scores.length > 1 && scores[1] == boxes[1];
+    right &= scores.length == (detection.classes == null ? 3 : 2);
+    if (detection.classes != null) {
+      right &= Arrays.equals(shape(fields, outputs, detection.classes), scores);
+    }
+    if (!right) {
+      throw fields.wrong("outputs", "boxes [1, boxes, 4] and scores of as many boxes, see detection");
+    }
+  }
+
+  private static int[] shape(Fields fields, List<Tensor> outputs, String name) throws BundleException {
+    for (Tensor output : outputs) {
+      if (output.name.equals(name)) {
+        return output.shape;
+      }
+    }
+    throw fields.wrong("outputs", "such as detection names: " + name + " among them");
   }
 
   private static Tensor tensor(Fields fields, int leastRank, int mostRank, String expected)
@@ -181,24 +233,42 @@ final class BundleParser {
     return new InputRange(range.get(0), range.get(1));
   }
 
-  private Reference reference(Fields fields, int size) throws BundleException {
-    List<List<Double>> rows = fields.table("outputs");
-    float[][] outputs = new float[rows.size()][size];
-    boolean right = outputs.length == imageCount;
-    for (int i = 0; right && i < outputs.length; i++) {
-      right = rows.get(i).size() == size;
-      for (int j = 0; right && j < size; j++) {
-        outputs[i][j] = rows.get(i).get(j).floatValue();
+  private Reference reference(Fields fields, List<Part> parts) throws BundleException {
+    int size = parts.get(parts.size() - 1).end;
+    long bytes = 4L * imageCount * size;
+    if (bytes > Integer.MAX_VALUE) {
+      throw fields.wrong("bytes", "at most " + Integer.MAX_VALUE);
+    }
+    fields.integer("bytes", bytes, bytes);
+    List<Fields> outputs = fields.objects("outputs");
+    if (outputs.size() != parts.size()) {
+      throw fields.wrong("outputs", "one entry for each of the model's outputs");
+    }
+    Double[] limits = new Double[parts.size()];
+    for (int i = 0; i < limits.length; i++) {
+      Fields output = outputs.get(i);
+      output.integer("offset", parts.get(i).start, parts.get(i).start);
+      if (!output.text("name").equals(parts.get(i).name)) {
+        throw output.wrong("name", "that of the model's output, " + parts.get(i).name);
+      }
+      limits[i] = output.isNull("max_abs_diff") ? null : output.number("max_abs_diff");
+      if (limits[i] != null && limits[i] < 0) {
+        throw output.wrong("max_abs_diff", "at least 0, or null");
       }
     }
-    if (!right) {
-      throw fields.wrong("outputs", imageCount + " lists, one for each image, of " + size + " numbers");
+    if (Arrays.stream(limits).allMatch(Objects::isNull)) {
+      throw fields.wrong("outputs", "at least one output with max_abs_diff");
     }
-    double limit = fields.number("max_abs_diff");
-    if (limit < 0) {
-      throw fields.wrong("max_abs_diff", "at least 0");
+    String file = file(fields, "file", ".bin");
+    return new Reference(file, sha256(fields), imageCount, size, limits, fields.text("runtime"));
+  }
+
+  private static String sha256(Fields fields) throws BundleException {
+    String sha256 = fields.text("sha256");
+    if (!sha256.matches("[0-9a-f]{64}")) {
+      throw fields.wrong("sha256", "64 hexadecimal digits");
     }
-    return new Reference(outputs, limit, fields.text("runtime"));
+    return sha256;
   }
 
   private List<Pair> pairs(Fields fields, Map<String, ModelFile> models) throws BundleException {

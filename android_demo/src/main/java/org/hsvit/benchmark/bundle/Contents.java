@@ -42,15 +42,17 @@ public final class Contents {
    * @throws IOException it cannot be read
    */
   public static void check(ModelFile model, BundleSource source) throws IOException {
-    byte[] bytes = read(source, model.file);
-    if (bytes.length != model.bytes) {
+    check(model.file, read(source, model.file), model.bytes, model.sha256);
+  }
+
+  static void check(String file, byte[] bytes, long size, String sha256) throws BundleException {
+    if (bytes.length != size) {
       throw new BundleException(
-          model.file + " holds " + bytes.length + " bytes, bundle.json says " + model.bytes);
+          file + " holds " + bytes.length + " bytes, bundle.json says " + size);
     }
-    String sha256 = sha256(bytes);
-    if (!sha256.equals(model.sha256)) {
-      throw new BundleException(
-          model.file + " has SHA-256 " + sha256 + ", bundle.json says " + model.sha256);
+    String found = sha256(bytes);
+    if (!found.equals(sha256)) {
+      throw new BundleException(file + " has SHA-256 " + found + ", bundle.json says " + sha256);
     }
   }
 }

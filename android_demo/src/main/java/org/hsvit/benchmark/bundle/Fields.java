@@ -50,6 +50,15 @@ final class Fields {
     return finite(name, object.opt(name));
   }
 
+  /** A number from 0 to 1. */
+  double share(String name) throws BundleException {
+    double number = number(name);
+    if (number < 0 || number > 1) {
+      throw wrong(name, "from 0 to 1");
+    }
+    return number;
+  }
+
   Fields object(String name) throws BundleException {
     return new Fields(as(JSONObject.class, name, "an object"), place + name + ".");
   }
@@ -90,20 +99,6 @@ final class Fields {
 
   List<Double> numbers(String name) throws BundleException {
     return numbers(name, as(JSONArray.class, name, "a list of numbers"));
-  }
-
-  /** A list of lists of numbers. */
-  List<List<Double>> table(String name) throws BundleException {
-    JSONArray array = as(JSONArray.class, name, "a list of lists of numbers");
-    List<List<Double>> rows = new ArrayList<>();
-    for (int i = 0; i < array.length(); i++) {
-      String row = name + "[" + i + "]";
-      if (!(array.opt(i) instanceof JSONArray)) {
-        throw wrong(row, array.opt(i), "a list of numbers");
-      }
-      rows.add(numbers(row, (JSONArray) array.opt(i)));
-    }
-    return rows;
   }
 
   private List<Double> numbers(String name, JSONArray array) throws BundleException {

@@ -1,8 +1,9 @@
 package org.hsvit.benchmark.bundle;
 
+import java.util.List;
 import java.util.Map;
 
-/** A {@code .tflite} file of a bundle: its title, checksum, input and output, reference and metrics. */
+/** A {@code .tflite} file of a bundle: its title, checksum, input and outputs, reference and metrics. */
 public final class ModelFile {
   public final String file;
   public final String title;
@@ -17,7 +18,12 @@ public final class ModelFile {
   public final String sha256;
 
   public final Tensor input;
-  public final Tensor output;
+
+  /** In the order of the file, at least one. */
+  public final List<Tensor> outputs;
+
+  /** The outputs in a row of all their numbers, in the same order. */
+  public final List<Part> parts;
 
   /** The numbers that pixels become. */
   public final InputRange range;
@@ -35,7 +41,7 @@ public final class ModelFile {
       long bytes,
       String sha256,
       Tensor input,
-      Tensor output,
+      List<Tensor> outputs,
       InputRange range,
       Reference reference,
       Map<String, Double> metrics) {
@@ -45,10 +51,36 @@ public final class ModelFile {
     this.bytes = bytes;
     this.sha256 = sha256;
     this.input = input;
-    this.output = output;
+    this.outputs = List.copyOf(outputs);
+    this.parts = Part.of(outputs);
     this.range = range;
     this.reference = reference;
     this.metrics = metrics;
+  }
+
+  /** Where an output stands in a row; null if there is none of that name. */
+  public Part part(String name) {
+    for (Part part : parts) {
+      if (part.name.equals(name)) {
+        return part;
+      }
+    }
+    return null;
+  }
+
+  /** How many numbers all outputs have together. */
+  public int rowSize() {
+    return parts.get(parts.size() - 1).end;
+  }
+
+  /** How many frames its clips have; 1 if it takes images. */
+  public int frames() {
+    return takesClips() ? input.shape[1] : 1;
+  }
+
+  /** Whether it takes clips, whose frames stand below each other in an image of the bundle. */
+  public boolean takesClips() {
+    return input.shape.length == 5;
   }
 
   /** Height of its images, pixels; of clips, whose frames stand below each other, that of all frames. */

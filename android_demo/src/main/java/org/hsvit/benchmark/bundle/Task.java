@@ -1,8 +1,9 @@
 package org.hsvit.benchmark.bundle;
 
-/** What models are for. The app computes measures for classification only. */
+/** What models are for. The app computes measures of classes and of boxes. */
 public final class Task {
   private static final String CLASSIFICATION = "classification";
+  private static final String OF_CLIPS = "video_classification";
 
   /** Such as {@code classification}. */
   public final String name;
@@ -34,5 +35,10 @@ public final class Task {
 
   public boolean isClassification() {
     return name.equals(CLASSIFICATION);
+  }
+
+  /** Whether outputs are one number for each class, of images or of clips. */
+  public boolean hasClasses() {
+    return isClassification() || name.equals(OF_CLIPS);
   }
 }

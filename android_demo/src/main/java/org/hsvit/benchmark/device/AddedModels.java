@@ -51,9 +51,9 @@ public final class AddedModels {
     for (String file : files) {
       try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT, engine)) {
         byte[] bytes = Contents.read(source, file);
-        Tensor output = loaded.output();
-        models.add(model(file, bytes, loaded.input(), output, range));
-        task = classifies(output) ? task : Task.tensors();
+        List<Tensor> outputs = loaded.outputs();
+        models.add(model(file, bytes, loaded.input(), outputs, range));
+        task = classifies(outputs) ? task : Task.tensors();
       }
     }
     JSONObject bundle = bundle(folder.getName(), task, files, models);
@@ -67,12 +67,13 @@ public final class AddedModels {
     }
   }
 
-  private static boolean classifies(Tensor output) {
-    return output.shape.length == 2 && output.shape[1] > 1;
+  private static boolean classifies(List<Tensor> outputs) {
+    int[] shape = outputs.get(0).shape;
+    return outputs.size() == 1 && shape.length == 2 && shape[1] > 1;
   }
 
   private static JSONObject model(
-      String file, byte[] bytes, Tensor input, Tensor output, InputRange range) {
+      String file, byte[] bytes, Tensor input, List<Tensor> outputs, InputRange range) {
     return Json.object(
         "file", file,
         "title", file,
@@ -80,7 +81,7 @@ public final class AddedModels {
         "bytes", bytes.length,
         "sha256", Contents.sha256(bytes),
         "input", JsonParts.input(input, range),
-        "output", JsonParts.tensor(output),
+        "outputs", JsonParts.tensors(outputs),
         "reference", null,
         "metrics", new JSONObject());
   }
@@ -92,8 +93,9 @@ public final class AddedModels {
       pairs.add(Json.object("name", mobile, "original", files.get(0), "mobile", mobile));
     }
     return Json.object(
-        "bundle_version", 2,
+        "bundle_version", Bundle.VERSION,
         "task", JsonParts.task(task),
+        "detection", null,
         "name", name,
         "runtime", "",
         "class_names", List.of(),

@@ -5,7 +5,11 @@ import java.io.IOException;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.Tensor;
@@ -80,20 +84,20 @@ final class LoadedModel implements AutoCloseable {
 
   /** The model's input; there must be exactly one. */
   Tensor input() throws ModelException {
-    only("input", interpreter.getInputTensorCount());
+    int count = interpreter.getInputTensorCount();
+    if (count != 1) {
+      throw new ModelException(file, file + " must have one input, it has " + count);
+    }
     return tensor("input", interpreter.getInputTensor(0));
   }
 
-  /** The model's output; there must be exactly one. */
-  Tensor output() throws ModelException {
-    only("output", interpreter.getOutputTensorCount());
-    return tensor("output", interpreter.getOutputTensor(0));
-  }
-
-  private void only(String what, int count) throws ModelException {
-    if (count != 1) {
-      throw new ModelException(file, file + " must have one " + what + ", it has " + count);
+  /** The model's outputs, in the order of the file. */
+  List<Tensor> outputs() throws ModelException {
+    List<Tensor> outputs = new ArrayList<>();
+    for (int i = 0; i < interpreter.getOutputTensorCount(); i++) {
+      outputs.add(tensor("output", interpreter.getOutputTensor(i)));
     }
+    return outputs;
   }
 
   private Tensor tensor(String what, org.tensorflow.lite.Tensor tensor) throws ModelException {
@@ -116,10 +120,14 @@ final class LoadedModel implements AutoCloseable {
     throw new ModelException(file, message);
   }
 
-  void run(ByteBuffer input, ByteBuffer output) throws ModelException {
+  void run(ByteBuffer input, ByteBuffer[] outputs) throws ModelException {
+    Map<Integer, Object> places = new HashMap<>();
+    for (int i = 0; i < outputs.length; i++) {
+      ((Buffer) outputs[i]).rewind(); // ByteBuffer overrides it only since API 28
+      places.put(i, outputs[i]);
+    }
     try {
-      ((Buffer) output).rewind(); // ByteBuffer overrides it only since API 28
-      interpreter.run(input, output);
+      interpreter.runForMultipleInputsOutputs(new Object[] {input}, places);
     } catch (RuntimeException error) {
       throw refused(file, "fails", error);
     }

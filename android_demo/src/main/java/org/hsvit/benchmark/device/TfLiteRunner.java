@@ -3,6 +3,7 @@ package org.hsvit.benchmark.device;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
@@ -20,15 +21,19 @@ public final class TfLiteRunner implements Runner {
   private final LoadedModel loaded;
   private final Accelerator asked;
   private final double initMs;
-  private final ByteBuffer output;
+  private final ByteBuffer[] outputs;
 
   private TfLiteRunner(ModelFile model, LoadedModel loaded, Accelerator asked, double initMs) {
     this.model = model;
     this.loaded = loaded;
     this.asked = asked;
     this.initMs = initMs;
-    this.output = ByteBuffer.allocateDirect(model.output.type.bytes * model.output.elements());
-    this.output.order(ByteOrder.nativeOrder());
+    this.outputs = new ByteBuffer[model.outputs.size()];
+    for (int i = 0; i < outputs.length; i++) {
+      Tensor output = model.outputs.get(i);
+      outputs[i] = ByteBuffer.allocateDirect(output.type.bytes * output.elements());
+      outputs[i].order(ByteOrder.nativeOrder());
+    }
   }
 
   /**
@@ -49,12 +54,23 @@ public final class TfLiteRunner implements Runner {
     double initMs = (System.nanoTime() - start) / 1e6;
     try {
       check(model.file, "input", loaded.input(), model.input);
-      check(model.file, "output", loaded.output(), model.output);
+      checkOutputs(model, loaded.outputs());
     } catch (ModelException error) {
       loaded.close();
       throw error;
     }
     return new TfLiteRunner(model, loaded, settings.accelerator, initMs);
+  }
+
+  private static void checkOutputs(ModelFile model, List<Tensor> found) throws ModelException {
+    if (found.size() != model.outputs.size()) {
+      throw new ModelException(
+          model.file,
+          model.file + " has " + found.size() + " outputs, bundle.json says " + model.outputs.size());
+    }
+    for (int i = 0; i < found.size(); i++) {
+      check(model.file, "output", found.get(i), model.outputs.get(i));
+    }
   }
 
   private static void check(String file, String what, Tensor found, Tensor expected)
@@ -109,8 +125,8 @@ public final class TfLiteRunner implements Runner {
 
   @Override
   public float[] run(ByteBuffer input) throws ModelException {
-    loaded.run(input, output);
-    return Decoding.decode(output, model.output);
+    loaded.run(input, outputs);
+    return Decoding.decode(outputs, model);
   }
 
   @Override

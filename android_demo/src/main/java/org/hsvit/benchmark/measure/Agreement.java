@@ -4,18 +4,21 @@ package org.hsvit.benchmark.measure;
 public final class Agreement {
   public final int samples;
 
-  /** Share of images with the same class; null where the models do not classify. */
-  public final Double sameClass;
+  /**
+   * Share of what both models say: of images with the same class, or of boxes that both keep; null where
+   * outputs are just numbers.
+   */
+  public final Double same;
 
   /** Largest difference of two numbers at the same place. */
   public final double maxAbsDiff;
 
-  /** Cosine similarity of all outputs as one vector. */
+  /** Cosine similarity of all numbers of an output as one vector; of several outputs, the lowest. */
   public final double cosine;
 
-  Agreement(int samples, Double sameClass, double maxAbsDiff, double cosine) {
+  Agreement(int samples, Double same, double maxAbsDiff, double cosine) {
     this.samples = samples;
-    this.sameClass = sameClass;
+    this.same = same;
     this.maxAbsDiff = maxAbsDiff;
     this.cosine = cosine;
   }

@@ -63,7 +63,7 @@ public final class Benchmark {
           Checks.result(bundle, pair.original, original, ofOriginal, expected),
           Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
           Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs()),
-          Checks.agreement(bundle.task(), expected, outputs),
+          Checks.agreement(bundle, pair.original, expected, outputs),
           before,
           machine.state());
     }

@@ -9,11 +9,11 @@ import java.util.stream.IntStream;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.ModelFile;
 
-/** A classification model of a bundle, ready to classify pictures. Not for the main thread. */
+/** A classifier or a detector of a bundle, ready for pictures. Not for the main thread. */
 public final class Classifier implements AutoCloseable {
-  /** The classes of a picture. */
+  /** What a model says of a picture. */
   public static final class Result {
-    /** The most likely classes, the most likely first. */
+    /** The most likely classes, or the boxes that are kept; the most likely first. */
     public final List<Prediction> top;
 
     /** How long the model ran, milliseconds. */
@@ -31,9 +31,13 @@ public final class Classifier implements AutoCloseable {
   private final List<String> classNames;
   private final Runner runner;
 
-  private Classifier(ModelFile model, List<String> classNames, Runner runner) {
+  /** Null for a model that detects nothing. */
+  private final Detections detections;
+
+  private Classifier(ModelFile model, Bundle bundle, Runner runner) {
     this.model = model;
-    this.classNames = classNames;
+    this.classNames = bundle.classNames();
+    this.detections = bundle.detection() == null ? null : new Detections(bundle.detection(), model);
     this.runner = runner;
   }
 
@@ -46,14 +50,14 @@ public final class Classifier implements AutoCloseable {
       Bundle bundle, ModelFile model, RunnerFactory factory, Settings settings)
       throws ModelException {
     Runner runner = factory.openChecked(model, bundle.source(), settings);
-    return new Classifier(model, bundle.classNames(), runner);
+    return new Classifier(model, bundle, runner);
   }
 
   /**
-   * Classifies a picture. The model runs twice and the second run is timed, as the first is slower.
+   * Classifies a picture, or finds objects on it. The model runs twice and the second run is timed, as the first is slower.
    *
    * @param picture of the model's size, see {@link ModelFile#height()}
-   * @param count how many classes to name, such as 5
+   * @param count how many classes to name, such as 5; boxes are as many as are kept
    * @throws ModelException the runtime fails, or an output is not finite
    */
   public Result classify(Picture picture, int count) throws ModelException {
@@ -65,7 +69,7 @@ public final class Classifier implements AutoCloseable {
     if (!Statistics.isFinite(outputs)) {
       throw new ModelException(model.file, model.file + " gives NaN or infinity");
     }
-    return new Result(top(outputs, count), milliseconds);
+    return new Result(detections == null ? top(outputs, count) : boxes(outputs), milliseconds);
   }
 
   private List<Prediction> top(float[] outputs, int count) {
@@ -74,7 +78,13 @@ public final class Classifier implements AutoCloseable {
         .boxed()
         .sorted(Comparator.comparing(i -> -outputs[i]))
         .limit(count)
-        .map(i -> new Prediction(i, label(i), outputs[i], probabilities[i]))
+        .map(i -> new Prediction(i, label(i), probabilities[i], null))
+        .collect(Collectors.toList());
+  }
+
+  private List<Prediction> boxes(float[] outputs) {
+    return detections.kept(outputs).stream()
+        .map(box -> new Prediction(box.index, label(box.index), box.score, box.sides))
         .collect(Collectors.toList());
   }
 
@@ -93,7 +103,7 @@ public final class Classifier implements AutoCloseable {
   }
 
   private String label(int index) {
-    return classNames.isEmpty() ? String.valueOf(index) : classNames.get(index);
+    return index < classNames.size() ? classNames.get(index) : String.valueOf(index);
   }
 
   @Override

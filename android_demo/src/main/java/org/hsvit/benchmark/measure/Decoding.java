@@ -1,11 +1,26 @@
 package org.hsvit.benchmark.measure;
 
 import java.nio.ByteBuffer;
+import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 
 /** Reads a model's output as floats, bit for bit as {@code hsvit_runtime/runnable.py} does. */
 public final class Decoding {
   private Decoding() {}
+
+  /**
+   * The row of all outputs, one behind the other.
+   *
+   * @param outputs in native byte order, read from their starts
+   */
+  public static float[] decode(ByteBuffer[] outputs, ModelFile model) {
+    float[] row = new float[model.rowSize()];
+    for (int i = 0; i < outputs.length; i++) {
+      float[] values = decode(outputs[i], model.outputs.get(i));
+      System.arraycopy(values, 0, row, model.parts.get(i).start, values.length);
+    }
+    return row;
+  }
 
   /**
    * The numbers of an output: floats unchanged, integers as the numbers that they stand for.

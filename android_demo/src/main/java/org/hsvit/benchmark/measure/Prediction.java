@@ -1,6 +1,6 @@
 package org.hsvit.benchmark.measure;
 
-/** One class, and how likely a model takes it for that of a picture. */
+/** One class, and how likely a model takes it for that of a picture or of a part of it. */
 public final class Prediction {
   /** Index of the class in the model's output. */
   public final int index;
@@ -8,16 +8,16 @@ public final class Prediction {
   /** The name of the class; its index where the bundle has no names. */
   public final String label;
 
-  /** The model's output for it. */
-  public final float output;
-
-  /** From 0 to 1: softmax of the logits, or the output itself where that is a probability. */
+  /** From 0 to 1: softmax of the logits, or the output itself where that is a probability; a box's score. */
   public final double probability;
 
-  Prediction(int index, String label, float output, double probability) {
+  /** Left, top, right and bottom of the part as shares of the picture; null for the whole picture. */
+  public final float[] box;
+
+  Prediction(int index, String label, double probability, float[] box) {
     this.index = index;
     this.label = label;
-    this.output = output;
     this.probability = probability;
+    this.box = box;
   }
 }

@@ -19,10 +19,10 @@ public interface Runner extends AutoCloseable {
   Accelerator used();
 
   /**
-   * Runs the model once. This is what is timed: setting the input, running, getting the output.
+   * Runs the model once. This is what is timed: setting the input, running, getting the outputs.
    *
    * @param input a direct buffer that {@link Preparation} made; its position and limit stay unchanged
-   * @return the output, flattened: floats unchanged, integers as the numbers that they stand for
+   * @return the row of all outputs: floats unchanged, integers as the numbers that they stand for
    * @throws ModelException the runtime fails
    */
   float[] run(ByteBuffer input) throws ModelException;

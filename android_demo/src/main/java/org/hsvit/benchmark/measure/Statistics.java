@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 import java.util.Arrays;
+import org.hsvit.benchmark.bundle.Part;
 
 /**
  * Statistics of latencies and of outputs, as Python computes them in {@code measuring} and {@code
@@ -101,21 +102,16 @@ public final class Statistics {
   }
 
   /**
-   * How near the outputs of two models are.
+   * Cosine similarity of an output of two models, all its numbers on several images as one vector.
    *
-   * @param expected the original's outputs, one row for each image, all finite
-   * @param outputs as many
-   * @param classes whether each row has one number for each class
+   * @param expected rows of the original's outputs, one for each image
+   * @param outputs as many of the other model's
    */
-  static Agreement agreement(float[][] expected, float[][] outputs, boolean classes) {
-    int same = 0;
-    double difference = 0;
+  static double cosine(float[][] expected, float[][] outputs, Part part) {
     double product = 0;
     double[] squares = new double[2];
     for (int image = 0; image < expected.length; image++) {
-      same += argmax(expected[image]) == argmax(outputs[image]) ? 1 : 0;
-      difference = Math.max(difference, difference(expected[image], outputs[image]));
-      for (int i = 0; i < expected[image].length; i++) {
+      for (int i = part.start; i < part.end; i++) {
         double theirs = expected[image][i];
         double ours = outputs[image][i];
         product += theirs * ours;
@@ -124,15 +120,13 @@ public final class Statistics {
       }
     }
     double lengths = Math.sqrt(squares[0]) * Math.sqrt(squares[1]);
-    double cosine = lengths > 0 ? product / lengths : difference == 0 ? 1 : 0;
-    Double sameClass = classes ? (double) same / expected.length : null;
-    return new Agreement(expected.length, sameClass, difference, cosine);
+    return lengths > 0 ? product / lengths : squares[0] == squares[1] ? 1 : 0;
   }
 
-  /** Largest difference of two numbers at the same place; NaN if one of them is. */
-  static double difference(float[] expected, float[] output) {
+  /** Largest difference of two numbers at the same place of an output; NaN if one of them is. */
+  static double difference(float[] expected, float[] output, Part part) {
     double largest = 0;
-    for (int i = 0; i < expected.length; i++) {
+    for (int i = part.start; i < part.end; i++) {
       largest = Math.max(largest, Math.abs((double) expected[i] - output[i]));
     }
     return largest;

@@ -28,8 +28,14 @@ public final class JsonParts {
             "is_share", measure.isShare);
   }
 
-  public static JSONObject tensor(Tensor tensor) {
+  static JSONObject tensor(Tensor tensor) {
     return Json.object(fields(tensor).toArray());
+  }
+
+  public static List<JSONObject> tensors(List<Tensor> tensors) {
+    List<JSONObject> objects = new ArrayList<>();
+    tensors.forEach(tensor -> objects.add(tensor(tensor)));
+    return objects;
   }
 
   /** An input of a bundle's model. */

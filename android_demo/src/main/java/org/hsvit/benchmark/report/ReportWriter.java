@@ -140,7 +140,7 @@ public final class ReportWriter {
             Json.object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
         "accelerator", accelerator(result, settings),
         "inputs", List.of(JsonParts.tensor(file.input)),
-        "outputs", List.of(JsonParts.tensor(file.output)),
+        "outputs", JsonParts.tensors(file.outputs),
         "input_range", JsonParts.range(file.range),
         "init_ms", result.initMs,
         "first_inference_ms", result.firstInferenceMs,
@@ -208,8 +208,8 @@ public final class ReportWriter {
     numbers.put("samples", agreement.samples);
     numbers.put("max_abs_diff", agreement.maxAbsDiff);
     numbers.put("cosine", agreement.cosine);
-    if (agreement.sameClass != null && task.agreement != null) {
-      numbers.put(task.agreement.name, agreement.sameClass);
+    if (agreement.same != null && task.agreement != null) {
+      numbers.put(task.agreement.name, agreement.same);
     }
     return new JSONObject(numbers);
   }

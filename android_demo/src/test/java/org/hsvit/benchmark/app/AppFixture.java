@@ -62,6 +62,11 @@ final class AppFixture {
   }
 
   AppFixture push(String key) throws IOException {
+    return push(key, phone);
+  }
+
+  /** Puts another phone's bundle there. */
+  AppFixture push(String key, FakePhone phone) throws IOException {
     phone.bundle();
     for (String file : phone.files.keySet()) {
       write(key + "/" + file, phone.files.get(file));

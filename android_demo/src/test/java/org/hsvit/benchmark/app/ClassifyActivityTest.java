@@ -62,7 +62,7 @@ public class ClassifyActivityTest extends Looks {
   }
 
   private ClassifyActivity classified() throws Exception {
-    fixture.await(() -> !text().contains("Classifying…"));
+    fixture.await(() -> !text().contains("Classifying…") && !text().contains("Finding objects…"));
     return controller.get();
   }
 
@@ -210,6 +210,50 @@ public class ClassifyActivityTest extends Looks {
     open();
     assertShown("These models do not classify images: their task is segmentation.");
     assertFalse(controller.get().findViewById(R.id.controls).isShown());
+  }
+
+  @Test
+  public void clipsAreRefusedInWords() throws Exception {
+    fixture.phone.film();
+    fixture.push();
+    open();
+    assertShown("These models take clips of 2 frames: they say nothing of a single picture.");
+    assertFalse(controller.get().findViewById(R.id.controls).isShown());
+  }
+
+  private BoxesView boxes(int column) {
+    ViewGroup columns = controller.get().findViewById(R.id.predictions);
+    return columns.getChildAt(column).findViewById(R.id.boxes);
+  }
+
+  @Test
+  public void aDetectorShowsBoxesOnThePicture() throws Exception {
+    fixture.phone.detect();
+    fixture.push();
+    open();
+    assertEquals("Find objects in a picture", controller.get().getTitle());
+    assertShown("Image 1 of 10");
+    assertFalse(controller.get().findViewById(R.id.picture).isShown());
+    for (int column = 0; column < 2; column++) {
+      assertTrue(boxes(column).isShown());
+      String told = boxes(column).getContentDescription().toString();
+      assertTrue(told, told.matches("The picture with \\d box(es)?: .*two 95.3%.*"));
+      assertTrue(column(column), column(column).contains("two\n95.3%\n"));
+    }
+    fits(controller.get(), "boxes");
+    pick(png(Color.WHITE));
+    assertShown("Your photo. Objects are found in its centre.");
+    assertTrue(boxes(1).isShown());
+  }
+
+  @Test
+  public void aPictureWithoutObjectsIsToldOf() throws Exception {
+    fixture.phone.detect();
+    fixture.phone.described.getJSONObject("detection").put("score_threshold", 1);
+    fixture.push();
+    open();
+    assertShown("No box with a score of 100% or more");
+    assertEquals("The picture, without boxes", boxes(0).getContentDescription());
   }
 
   /** The user is faster than the models: results of earlier images are not shown. */

@@ -1,11 +1,14 @@
 package org.hsvit.benchmark.app;
 
+import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import android.app.Activity;
 import android.view.View;
 import android.widget.TextView;
 import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.measure.FakePhone;
@@ -123,12 +126,39 @@ public class MainScreenTest extends Looks {
   }
 
   @Test
+  public void bundlesSayTheirTaskAndWhatTheyTake() throws Exception {
+    FakePhone detector = new FakePhone();
+    detector.detect();
+    detector.described.put("name", "Deformable DETR");
+    fixture.push("detector", detector);
+    FakePhone video = new FakePhone();
+    video.film();
+    video.described.put("name", "TimeSformer");
+    fixture.push("video", video);
+    MainActivity activity = open();
+    fits(activity, "tasks");
+    String text = Screen.text(activity);
+    for (String told :
+        List.of(
+            "For classification; they take pictures of 4 × 4 pixels, gray\n10 images to check",
+            "For detection; they take pictures of 4 × 4 pixels, gray\n10 images to check",
+            "For video classification; they take clips of 2 frames of 4 × 2 pixels, gray\n10 clips to check",
+            "These models take clips of 2 frames: they say nothing of a single picture.",
+            "Find objects in a picture")) {
+      assertTrue(text, text.contains(told));
+    }
+    List<View> buttons = new ArrayList<>(Screen.views(activity));
+    buttons.removeIf(view -> view.getId() != R.id.classify);
+    assertEquals(2, buttons.size()); // none for the clips
+  }
+
+  @Test
   public void aBundleOfAnotherVersion() throws Exception {
     fixture.write("broken/bundle.json", "{\"bundle_version\": 1}".getBytes());
     MainActivity activity = open();
     fits(activity, "damaged");
     String text = Screen.text(activity);
-    String version = "bundle.json: bundle_version is 1, it must be 2: make the bundle again";
+    String version = "bundle.json: bundle_version is 1, it must be 3: make the bundle again";
     assertTrue(text, text.contains("is not valid.\n" + version));
   }
 

@@ -2,6 +2,7 @@ package org.hsvit.benchmark.bundle;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
@@ -10,6 +11,8 @@ import static org.junit.Assert.assertTrue;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -89,10 +92,12 @@ public class BundleTest {
     assertEquals("image", model.input.name);
     assertEquals(-2, model.range.low, 0);
     assertEquals(2, model.range.high, 0);
-    assertEquals("logits", model.output.name);
-    assertArrayEquals(new int[] {1, 3}, model.output.shape);
-    assertEquals(10, model.reference.outputs.length);
-    assertEquals(0.001, model.reference.maxAbsDiff, 0);
+    assertEquals("logits", model.outputs.get(0).name);
+    assertArrayEquals(new int[] {1, 3}, model.outputs.get(0).shape);
+    assertEquals(3, model.rowSize());
+    assertArrayEquals(new Double[] {0.001}, model.reference.limits);
+    assertNull(bundle.detection());
+    assertFalse(model.takesClips());
     assertEquals(Map.of("accuracy", 0.97), model.metrics);
   }
 
@@ -102,9 +107,72 @@ public class BundleTest {
     phone.segment();
     Bundle bundle = read(phone.described.toString());
     assertEquals("segmentation", bundle.task().name);
-    assertArrayEquals(new int[] {1, 1, 1, 3}, bundle.model("int8.tflite").output.shape);
-    assertEquals(3, bundle.model("int8.tflite").reference.outputs[0].length);
+    assertArrayEquals(new int[] {1, 1, 1, 3}, bundle.model("int8.tflite").outputs.get(0).shape);
+    assertEquals(3, bundle.model("int8.tflite").rowSize());
     assertNull(bundle.images().get(0).label);
+  }
+
+  @Test
+  public void correctOutputsAreReadFromTheirFile() throws Exception {
+    FakePhone phone = new FakePhone();
+    Bundle bundle = phone.bundle();
+    ByteBuffer file = ByteBuffer.wrap(phone.files.get("int8.bin")).order(ByteOrder.LITTLE_ENDIAN);
+    float[][] rows = bundle.model("int8.tflite").reference.read(phone);
+    assertEquals(10, rows.length);
+    for (float[] row : rows) {
+      assertArrayEquals(new float[] {file.getFloat(), file.getFloat(), file.getFloat()}, row, 0);
+    }
+    phone.files.put("int8.bin", new byte[119]);
+    assertEquals(
+        "int8.bin holds 119 bytes, bundle.json says 120",
+        assertThrows(BundleException.class, () -> bundle.model("int8.tflite").reference.read(phone))
+            .getMessage());
+  }
+
+  @Test
+  public void aDetectorHasPartsOfARowAndARule() throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.detect();
+    Bundle bundle = read(phone.described.toString());
+    ModelFile model = bundle.model("int8.tflite");
+    Part logits = model.part("logits");
+    assertArrayEquals(new int[] {12, 21, 3}, new int[] {logits.start, logits.end, logits.last});
+    assertNull(model.part("other"));
+    assertEquals(0.5, bundle.detection().scoreThreshold, 0);
+    assertNull(bundle.detection().classes);
+    assertNull(bundle.detection().suppressionIou);
+    assertEquals(Detection.BoxFormat.CENTER_SIZE, bundle.detection().boxFormat);
+  }
+
+  private static String detector(String name, Object value) throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.detect();
+    phone.described.getJSONObject("detection").put(name, value);
+    String text = phone.described.toString();
+    return assertThrows(BundleException.class, () -> read(text)).getMessage();
+  }
+
+  @Test
+  public void aWrongRuleIsNamed() throws Exception {
+    assertEquals(
+        "bundle.json: detection.box_format is corners, it must be center_size or top_left_bottom_right",
+        detector("box_format", "corners"));
+    assertEquals(
+        "bundle.json: detection.score_threshold is 2, it must be from 0 to 1",
+        detector("score_threshold", 2));
+    String missing = detector("scores", "score");
+    assertTrue(missing, missing.endsWith("it must be such as detection names: score among them"));
+    String unfit = detector("boxes", "logits");
+    assertTrue(unfit, unfit.endsWith("boxes [1, boxes, 4] and scores of as many boxes, see detection"));
+  }
+
+  @Test
+  public void clipsHaveFrames() throws Exception {
+    FakePhone phone = new FakePhone();
+    phone.film();
+    ModelFile model = read(phone.described.toString()).model("int8.tflite");
+    assertTrue(model.takesClips());
+    assertArrayEquals(new int[] {2, 4, 4}, new int[] {model.frames(), model.height(), model.width()});
   }
 
   @Test
@@ -147,8 +215,8 @@ public class BundleTest {
   public void aWrongValueIsNamedWithWhatWouldBeRight() throws Exception {
     assertRefused(
         "bundle_version",
-        "1",
-        "bundle_version is 1, it must be 2: make the bundle again with export.bundle");
+        "2",
+        "bundle_version is 2, it must be 3: make the bundle again with export.bundle");
     assertRefused("task.name", "null", "task.name is null, it must be a text");
     assertRefused("task.metric", "7", "task.metric is 7, it must be an object");
     assertRefused(
@@ -202,34 +270,39 @@ public class BundleTest {
     assertRefused(
         "models.0.input.scale", "-1", "models[0].input.scale is -1, it must be positive, or null");
     assertRefused(
-        "models.0.output.shape",
+        "models.0.outputs.0.shape",
         "[1, 4]",
-        "models[0].output.shape is [1,4], it must be [1, ..., 3], one for each of class_names");
-    String ranks = "it must be [1, ...] with 2 to 4 axes";
-    assertRefused("models.0.output.shape", "[1]", "models[0].output.shape is [1], " + ranks);
+        "models[0].outputs[0].shape is [1,4], it must be [1, ..., 3], one for each of class_names");
+    String ranks = "it must be [1, ...] with 1 to 4 axes";
+    assertRefused("models.0.outputs.0.shape", "[]", "models[0].outputs[0].shape is [], " + ranks);
     assertRefused(
-        "models.0.output.shape", "[1, 1, 1, 1, 3]", "models[0].output.shape is [1,1,1,1,3], " + ranks);
-    assertRefused("models.0.output.shape", "[2, 3]", "models[0].output.shape is [2,3], " + ranks);
+        "models.0.outputs.0.shape", "[1, 1, 1, 1, 3]", "models[0].outputs[0].shape is [1,1,1,1,3], " + ranks);
+    assertRefused("models.0.outputs.0.shape", "[2, 3]", "models[0].outputs[0].shape is [2,3], " + ranks);
     assertRefused(
-        "models.0.output", "[]", "models[0].output is [], it must be an object");
+        "models.0.outputs", "[]", "models[0].outputs is [], it must be at least one output");
+    assertRefused("models.0.outputs", "{}", "models[0].outputs is {}, it must be a list of objects");
   }
 
   @Test
   public void aWrongReferenceIsNamed() throws Exception {
+    String part = "models.0.reference.outputs.0.";
+    String named = "models[0].reference.outputs[0].";
+    assertRefused("models.0.reference.bytes", "8", "models[0].reference.bytes is 8, it must be 120");
     assertRefused(
         "models.0.reference.outputs",
-        "[[1, 2, 3]]",
-        "models[0].reference.outputs is [[1,2,3]], it must be 10 lists, one for each image, of 3 numbers");
+        "[]",
+        "models[0].reference.outputs is [], it must be one entry for each of the model's outputs");
+    assertRefused(part + "offset", "1", named + "offset is 1, it must be 0");
     assertRefused(
-        "models.0.reference.outputs.2",
-        "[1, 2, true]",
-        "models[0].reference.outputs[2][2] is true, it must be a number");
+        part + "name", "\"x\"", named + "name is x, it must be that of the model's output, logits");
     assertRefused(
-        "models.0.reference.max_abs_diff",
-        "-1",
-        "models[0].reference.max_abs_diff is -1, it must be at least 0");
+        part + "max_abs_diff", "-1", named + "max_abs_diff is -1, it must be at least 0, or null");
+    assertRefused(
+        "models.0.reference.file",
+        "\"../x.bin\"",
+        "models[0].reference.file is ../x.bin, it must be the name of a file in the bundle that ends in .bin");
     for (String limit : new String[] {"NaN", "1e999"}) { // which no difference is greater than
-      String text = changed("models.0.reference.max_abs_diff", limit);
+      String text = changed(part + "max_abs_diff", limit);
       assertThrows(BundleException.class, () -> read(text));
     }
   }

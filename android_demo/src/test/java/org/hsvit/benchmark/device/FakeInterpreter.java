@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.tensorflow.lite.DataType;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
@@ -16,6 +17,7 @@ final class FakeInterpreter implements LoadedModel.Engine {
   DataType inputType = DataType.FLOAT32;
   Tensor.QuantizationParams inputGrid = new Tensor.QuantizationParams(0, 0);
   int inputs = 1;
+  int outputs = 1;
   int[] outputShape = {1, 3};
 
   /** The runtime's error when it loads a model; null for none. */
@@ -41,13 +43,13 @@ final class FakeInterpreter implements LoadedModel.Engine {
       case "getInputTensorCount":
         return inputs;
       case "getOutputTensorCount":
-        return 1;
+        return outputs;
       case "getInputTensor":
         return tensor("image", inputShape, inputType, inputGrid);
       case "getOutputTensor":
         return tensor("logits", outputShape, DataType.FLOAT32, new Tensor.QuantizationParams(0, 0));
-      case "run":
-        run((ByteBuffer) arguments[0], (ByteBuffer) arguments[1]);
+      case "runForMultipleInputsOutputs":
+        run((ByteBuffer) ((Object[]) arguments[0])[0], (Map<?, ?>) arguments[1]);
         return null;
       case "close":
         log.add("close");
@@ -57,7 +59,7 @@ final class FakeInterpreter implements LoadedModel.Engine {
     }
   }
 
-  private void run(ByteBuffer given, ByteBuffer taken) {
+  private void run(ByteBuffer given, Map<?, ?> taken) {
     if (failure != null) {
       throw new IllegalArgumentException(failure);
     }
@@ -65,7 +67,12 @@ final class FakeInterpreter implements LoadedModel.Engine {
     for (int i = 0; i < 16; i++) {
       sums[i % 3] += given.duplicate().order(ByteOrder.nativeOrder()).getFloat(4 * i);
     }
-    taken.putFloat(sums[0]).putFloat(sums[1]).putFloat(sums[2]);
+    for (int i = 0; i < outputs; i++) { // each output is ten more than the one before
+      ByteBuffer output = (ByteBuffer) taken.get(i);
+      for (float sum : sums) {
+        output.putFloat(sum + 10 * i);
+      }
+    }
     log.add("run");
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Accelerator;
@@ -60,7 +61,7 @@ public class TfLiteRunnerTest {
       for (int i = 0; i < 3; i++) {
         ByteBuffer input =
             Preparation.prepare(phone.decode(phone.open("images/" + i + ".png"), 1), model);
-        assertArrayEquals(model.reference.outputs[i], runner.run(input), 1e-6f);
+        assertArrayEquals(model.reference.read(phone)[i], runner.run(input), 1e-6f);
       }
       assertTrue(runner.initMs() > 0);
       assertEquals("XNNPACK", runner.delegate());
@@ -157,7 +158,7 @@ public class TfLiteRunnerTest {
     ModelFile described = added.model("b.tflite");
     assertEquals(4, described.width());
     assertEquals("image", described.input.name);
-    assertArrayEquals(new int[] {1, 3}, described.output.shape);
+    assertArrayEquals(new int[] {1, 3}, described.outputs.get(0).shape);
     assertEquals(0.0125f, described.input.scale, 0);
     assertEquals(-7, described.input.zeroPoint);
     assertEquals(-1, described.range.low, 0);
@@ -177,7 +178,29 @@ public class TfLiteRunnerTest {
     Bundle added = add("a.tflite");
     assertEquals("tensors", added.task().name);
     assertNull(added.task().metric);
-    assertEquals(48, added.model("a.tflite").output.elements());
+    assertEquals(48, added.model("a.tflite").rowSize());
+    interpreter.outputs = 2;
+    interpreter.outputShape = new int[] {1, 3};
+    added = add("a.tflite");
+    assertEquals("tensors", added.task().name);
+    assertEquals(2, added.model("a.tflite").outputs.size());
+    assertNull(added.detection());
+  }
+
+  @Test
+  public void severalOutputsAreOneRow() throws Exception {
+    interpreter.outputs = 2;
+    assertEquals("original.tflite has 2 outputs, bundle.json says 1", refusal());
+    ModelFile two = add("a.tflite").model("a.tflite");
+    try (TfLiteRunner runner =
+        TfLiteRunner.open(two, new FolderSource(folder.getRoot()), FOUR, interpreter)) {
+      ByteBuffer input = Preparation.prepare(phone.decode(phone.open("images/0.png"), 1), two);
+      float[] row = runner.run(input);
+      assertEquals(6, row.length);
+      assertEquals(row[0] + 10, row[3], 1e-5);
+      assertEquals(row[2] + 10, row[5], 1e-5);
+      assertArrayEquals(row, runner.run(input), 0);
+    }
   }
 
   @Test

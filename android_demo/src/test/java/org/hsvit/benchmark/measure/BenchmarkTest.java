@@ -132,7 +132,7 @@ public class BenchmarkTest {
     assertFalse(result.mobile.isWrong());
     assertEquals(Map.of("accuracy", 0.9), result.original.metrics); // one label is wrong
     assertEquals(10, result.agreement.samples);
-    assertTrue(result.agreement.sameClass > 0.8);
+    assertTrue(result.agreement.same > 0.8);
     assertEquals(0.125, result.agreement.maxAbsDiff, 0.06); // sums are rounded to quarters
     assertNotEquals(1, result.agreement.cosine, 0);
   }
@@ -143,7 +143,7 @@ public class BenchmarkTest {
     PairResult result = measure("int8", FEW);
     assertTrue(result.mobile.reference.isRight());
     assertEquals(0.125, result.agreement.maxAbsDiff, 0.06);
-    assertNull(result.agreement.sameClass);
+    assertNull(result.agreement.same);
     assertEquals(Map.of(), result.mobile.metrics);
   }
 
@@ -163,9 +163,60 @@ public class BenchmarkTest {
     phone.offsets.put(FakePhone.INT8, 0.25f); // exact, as are quarters
     for (int i = 0; i < 3; i++) {
       JSONObject model = phone.described.getJSONArray("models").getJSONObject(i);
-      model.getJSONObject("reference").put("max_abs_diff", 0.25);
+      JSONArray outputs = model.getJSONObject("reference").getJSONArray("outputs");
+      outputs.getJSONObject(0).put("max_abs_diff", 0.25);
     }
     assertTrue(measure("int8", FEW).mobile.reference.isRight());
+  }
+
+  @Test
+  public void aDetectorIsCheckedByItsNumbersAndItsBoxes() throws Exception {
+    phone.detect();
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.original.reference.isRight());
+    assertTrue(result.mobile.reference.isRight());
+    assertEquals(Map.of(), result.mobile.metrics);
+    assertTrue(result.agreement.cosine > 0.98);
+    // All pictures have the second box; rounding keeps the first one's class where it is not near one half.
+    assertTrue(result.agreement.same > 0.7);
+    phone.offsets.put(FakePhone.INT8, 0.25f); // the first number of the boxes
+    ReferenceCheck wrong = measure("int8", FEW).mobile.reference;
+    assertEquals(10, wrong.wrongSamples);
+    assertEquals(0.25, wrong.maxAbsDiff, 1e-6);
+    assertEquals(0.0001, wrong.limit, 0);
+  }
+
+  @Test
+  public void clipsAreClassified() throws Exception {
+    phone.film();
+    PairResult result = measure("int8", FEW);
+    assertTrue(result.mobile.reference.isRight());
+    assertTrue(result.agreement.same > 0.8);
+    assertEquals(Map.of("accuracy", 0.9), result.original.metrics);
+  }
+
+  @Test
+  public void correctOutputsThatAreDamagedAreNamed() throws Exception {
+    phone.files.get("int8.bin")[7] ^= 1;
+    ModelException error = assertThrows(ModelException.class, () -> measure("int8", FEW));
+    assertEquals(FakePhone.INT8, error.file);
+    assertTrue(error.getMessage(), error.getMessage().startsWith("int8.bin has SHA-256 "));
+  }
+
+  @Test
+  public void boxesOfAPictureAreThoseThatAreKept() throws Exception {
+    phone.detect();
+    Bundle bundle = phone.bundle();
+    Picture picture = phone.decode(phone.open("images/1.png"), 1);
+    try (Classifier detector =
+        Classifier.open(bundle, bundle.model(FakePhone.ORIGINAL), phone, Settings.DEFAULT)) {
+      List<Prediction> boxes = detector.classify(picture, 1).top;
+      Prediction two = boxes.stream().filter(box -> box.box[0] > 0.4).findFirst().get();
+      assertEquals("two", two.label);
+      assertEquals(1 / (1 + Math.exp(-3)), two.probability, 1e-6);
+      assertArrayEquals(new float[] {0.45f, 0.35f, 0.95f, 0.95f}, two.box, 1e-6f);
+      boxes.forEach(box -> assertTrue(box.probability >= 0.5));
+    }
   }
 
   @Test
@@ -282,11 +333,13 @@ public class BenchmarkTest {
       Prediction best = result.top.get(0);
       assertEquals((int) bundle.images().get(1).label, best.index);
       assertEquals(bundle.classNames().get(best.index), best.label);
-      assertTrue(best.output > result.top.get(1).output);
       double sum = classifier.classify(picture, 5).top.stream().mapToDouble(p -> p.probability).sum();
       assertEquals(1, sum, 1e-9);
+      float[] logits = bundle.model(FakePhone.ORIGINAL).reference.read(phone)[1];
       double odds = best.probability / result.top.get(1).probability;
-      assertEquals(Math.exp(best.output - result.top.get(1).output), odds, 1e-6 * odds);
+      double expected = Math.exp(logits[best.index] - logits[result.top.get(1).index]);
+      assertEquals(expected, odds, 1e-6 * odds);
+      assertNull(best.box);
     }
     assertEquals("close original.tflite", phone.log.get(phone.log.size() - 1));
   }

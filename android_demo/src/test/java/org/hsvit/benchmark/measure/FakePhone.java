@@ -5,7 +5,9 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** CPU time of a run divided by its elapsed time. */
   public double busyCores = 1;
 
+  private boolean detects;
   private final Random noise = new Random(0);
   private long nanos = 1_000_000_000;
   private long cpuNanos;
@@ -68,13 +71,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   public FakePhone() {
     Random random = new Random(1);
     List<JSONObject> images = new ArrayList<>();
-    List<byte[]> pictures = new ArrayList<>();
     for (int i = 0; i < IMAGES; i++) {
       byte[] pixels = new byte[SIDE * SIDE];
       random.nextBytes(pixels);
       String file = "images/" + i + ".png";
       files.put(file, pixels);
-      pictures.add(pixels);
       float[] right = output(ORIGINAL, values(pixels));
       int label = i == 0 ? (Statistics.argmax(right) + 1) % CLASSES : Statistics.argmax(right);
       images.add(Json.object("file", file, "label", label));
@@ -82,12 +83,13 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     List<JSONObject> models = new ArrayList<>();
     for (String file : List.of(ORIGINAL, INT8, DYNAMIC)) {
       files.put(file, ("content of " + file).getBytes());
-      models.add(model(file, pictures));
+      models.add(model(file));
     }
     described =
         Json.object(
-            "bundle_version", 2,
+            "bundle_version", Bundle.VERSION,
             "task", JsonParts.task(Task.classification()),
+            "detection", null,
             "name", "sums",
             "runtime", "2.16",
             "class_names", List.of("zero", "one", "two"),
@@ -100,11 +102,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     return Json.object("name", name, "original", ORIGINAL, "mobile", mobile);
   }
 
-  private JSONObject model(String file, List<byte[]> pictures) {
-    float[][] outputs = new float[pictures.size()][];
-    for (int i = 0; i < outputs.length; i++) {
-      outputs[i] = output(file, values(pictures.get(i)));
-    }
+  private JSONObject model(String file) {
     return Json.object(
         "file", file,
         "title", "the " + file,
@@ -115,12 +113,36 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
             JsonParts.input(
                 new Tensor("image", new int[] {1, SIDE, SIDE, 1}, Tensor.Type.FLOAT32, 0, 0),
                 new InputRange(-2, 2)),
-        "output",
-            JsonParts.tensor(
-                new Tensor("logits", new int[] {1, CLASSES}, Tensor.Type.FLOAT32, 0, 0)),
-        "reference",
-            Json.object("outputs", outputs, "max_abs_diff", 0.001, "runtime", "keras 3.15.0"),
+        "outputs", JsonParts.tensors(List.of(output("logits", 1, CLASSES))),
+        "reference", reference(file, part("logits", 0, 0.001)),
         "metrics", Json.object("accuracy", 0.97));
+  }
+
+  private static Tensor output(String name, int... shape) {
+    return new Tensor(name, shape, Tensor.Type.FLOAT32, 0, 0);
+  }
+
+  private static JSONObject part(String name, int offset, Double limit) {
+    return Json.object("name", name, "offset", offset, "max_abs_diff", limit);
+  }
+
+  /** Writes the file of a model's correct outputs. */
+  private JSONObject reference(String file, JSONObject... parts) {
+    ByteBuffer rows = ByteBuffer.allocate(4 * IMAGES * output(file, new float[SIDE * SIDE]).length);
+    rows.order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < IMAGES; i++) {
+      for (float value : output(file, values(files.get("images/" + i + ".png")))) {
+        rows.putFloat(value);
+      }
+    }
+    String name = file.replace(".tflite", ".bin");
+    files.put(name, rows.array());
+    return Json.object(
+        "file", name,
+        "bytes", rows.capacity(),
+        "sha256", Contents.sha256(rows.array()),
+        "outputs", parts,
+        "runtime", "keras 3.15.0");
   }
 
   private static float[] values(byte[] pixels) {
@@ -131,7 +153,22 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     return values;
   }
 
-  private static float[] output(String file, float[] values) {
+  private float[] output(String file, float[] values) {
+    float[] sums = sums(file, values);
+    return detects ? detected(sums) : sums;
+  }
+
+  /** Three boxes, and logits of three classes for each: the second of every picture is the class two. */
+  private static float[] detected(float[] sums) {
+    float[] boxes = {0.3f, 0.3f, 0.4f, 0.5f, 0.7f, 0.65f, 0.5f, 0.6f, 0.5f, 0.5f, 0.1f, 0.1f};
+    float[] row = Arrays.copyOf(boxes, boxes.length + 3 * CLASSES);
+    System.arraycopy(sums, 0, row, boxes.length, CLASSES);
+    Arrays.fill(row, boxes.length + CLASSES, row.length, -9);
+    row[boxes.length + 2 * CLASSES - 1] = 3;
+    return row;
+  }
+
+  private static float[] sums(String file, float[] values) {
     float[] sums = new float[CLASSES];
     for (int i = 0; i < values.length; i++) {
       sums[i % CLASSES] += values[i];
@@ -142,18 +179,70 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     return sums;
   }
 
+  /** Turns the bundle into one of a detector. */
+  public void detect() throws Exception {
+    detects = true;
+    Measure metric = new Measure("ap", "AP", true, true);
+    Measure agreement = new Measure("detection_agreement", "Same detections", true, true);
+    described.put("task", JsonParts.task(new Task("detection", metric, agreement)));
+    described.put(
+        "detection",
+        Json.object(
+            "scores", "logits",
+            "boxes", "boxes",
+            "classes", null,
+            "box_format", "center_size",
+            "score_threshold", 0.5,
+            "score_margin", 0.05,
+            "same_box_iou", 0.75,
+            "suppression_iou", null,
+            "candidates", 100,
+            "most", 100));
+    withoutLabels();
+    List<Tensor> outputs = List.of(output("boxes", 1, 3, 4), output("logits", 1, 3, CLASSES));
+    for (JSONObject model : models()) {
+      model.put("metrics", Json.object("ap", 0.5));
+      model.put("outputs", new JSONArray(JsonParts.tensors(outputs)));
+      model.put(
+          "reference",
+          reference(model.getString("file"), part("boxes", 0, 0.0001), part("logits", 12, 0.001)));
+    }
+  }
+
+  /** Turns the bundle into one of clips of two frames of two rows each. */
+  public void film() throws Exception {
+    Measure metric = new Measure("accuracy", "Accuracy", true, true);
+    Measure agreement = new Measure("top1_agreement", "Same class", true, true);
+    described.put("task", JsonParts.task(new Task("video_classification", metric, agreement)));
+    for (JSONObject model : models()) {
+      model.getJSONObject("input").put("shape", new JSONArray(List.of(1, 2, SIDE / 2, SIDE, 1)));
+    }
+  }
+
+  private List<JSONObject> models() throws Exception {
+    JSONArray array = described.getJSONArray("models");
+    List<JSONObject> models = new ArrayList<>();
+    for (int i = 0; i < array.length(); i++) {
+      models.add(array.getJSONObject(i));
+    }
+    return models;
+  }
+
+  private void withoutLabels() throws Exception {
+    for (int i = 0; i < IMAGES; i++) {
+      described.getJSONArray("images").getJSONObject(i).put("label", JSONObject.NULL);
+    }
+  }
+
   /** Turns the bundle into one of another task, whose outputs are classes of a single pixel. */
   public void segment() throws Exception {
     Measure metric = new Measure("mean_iou", "Mean IoU", true, true);
     Measure agreement = new Measure("pixel_agreement", "Same class of a pixel", true, true);
     described.put("task", JsonParts.task(new Task("segmentation", metric, agreement)));
-    for (int i = 0; i < IMAGES; i++) {
-      described.getJSONArray("images").getJSONObject(i).put("label", JSONObject.NULL);
-    }
-    JSONArray models = described.getJSONArray("models");
-    for (int i = 0; i < models.length(); i++) {
+    withoutLabels();
+    for (JSONObject model : models()) {
       JSONArray shape = new JSONArray(List.of(1, 1, 1, CLASSES));
-      models.getJSONObject(i).put("metrics", new JSONObject()).getJSONObject("output").put("shape", shape);
+      model.put("metrics", new JSONObject()).getJSONArray("outputs").getJSONObject(0).put("shape", shape);
     }
   }
 

@@ -56,21 +56,6 @@ public class StatisticsTest {
   }
 
   @Test
-  public void agreementIsThatOfPython() throws Exception {
-    JSONObject given = PhoneNumbers.read().getJSONObject("agreement");
-    JSONObject expected = given.getJSONObject("agreement");
-    Agreement agreement =
-        Statistics.agreement(
-            PhoneNumbers.outputs(given.getJSONArray("expected")),
-            PhoneNumbers.outputs(given.getJSONArray("outputs")),
-            true);
-    assertEquals(expected.getInt("samples"), agreement.samples);
-    assertEquals(expected.getDouble("top1_agreement"), agreement.sameClass, EXACT);
-    assertEquals(expected.getDouble("max_abs_diff"), agreement.maxAbsDiff, EXACT);
-    assertEquals(expected.getDouble("cosine"), agreement.cosine, SUMMED);
-  }
-
-  @Test
   public void percentilesFollowTheDefinition() {
     // Eleven values: percentile q lies at position q / 10, counted from 0.
     Summary summary = Statistics.summarize(new double[] {100, 0, 10, 90, 20, 80, 30, 70, 40, 60, 50});
@@ -91,13 +76,6 @@ public class StatisticsTest {
   public void blocksAreDrawnBySplitMix64() {
     // Its first number for the seed 0 is E220A8397B1DCDAF: 0.883 of 2^64.
     assertEquals(88, Statistics.draw(0, 100)[0]);
-  }
-
-  @Test
-  public void cosineOfZeros() {
-    float[][] zeros = {{0, 0}};
-    assertEquals(1, Statistics.agreement(zeros, zeros, false).cosine, EXACT);
-    assertEquals(0, Statistics.agreement(zeros, new float[][] {{0, 1}}, false).cosine, EXACT);
   }
 
   @Test
