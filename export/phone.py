@@ -40,9 +40,21 @@ def define_flags():
     flags.DEFINE_integer(
         "blocks", None, "Blocks of runs for each model; the app's own number if not given.", lower_bound=1
     )
-    flags.DEFINE_integer("runs", None, "Timed runs in a block, as --blocks.", lower_bound=1)
-    flags.DEFINE_integer("warmup", None, "Warm-up runs before each block, as --blocks.", lower_bound=0)
+    flags.DEFINE_integer("runs", None, "Least timed runs in a block, as --blocks.", lower_bound=1)
+    flags.DEFINE_float("block", None, "Least time of a block, seconds, as --blocks.", lower_bound=0)
+    flags.DEFINE_float(
+        "warmup",
+        None,
+        "Longest warm-up before each block, seconds, as --blocks; it ends once the latency is steady.",
+        lower_bound=0,
+    )
     flags.DEFINE_float("cooldown", None, "Pause before each block, seconds, as --blocks.", lower_bound=0)
+    flags.DEFINE_integer(
+        "limit",
+        None,
+        "Longest time of all blocks, seconds, as --blocks; then each model has fewer of them.",
+        lower_bound=1,
+    )
     flags.DEFINE_enum(
         "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
     )
@@ -65,8 +77,11 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "warmup", "accelerator")}
-    settings["cooldown_ms"] = None if FLAGS.cooldown is None else round(1000 * FLAGS.cooldown)
+    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "accelerator")}
+    for name in ("block", "warmup", "cooldown"):
+        seconds = FLAGS[name].value
+        settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)
+    settings["limit_s"] = FLAGS.limit
     with _bundle() as folder:
         run(
             device,

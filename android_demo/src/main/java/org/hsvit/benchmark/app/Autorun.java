@@ -12,6 +12,7 @@ import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.Progress;
 import org.hsvit.benchmark.report.Session.Status;
 
 /**
@@ -22,10 +23,11 @@ import org.hsvit.benchmark.report.Session.Status;
 final class Autorun implements RunHolder.Observer {
   static final String TAG = "HsvitBenchmark";
   private static final int LONGEST = 1000; // characters of a message, as the log cuts long lines
+  private static final int STEPS = 200; // at most so many lines of progress
 
   private final BenchmarkApplication app;
   private final String id;
-  private int logged = -1;
+  private int logged = -1; // of STEPS
 
   private Autorun(BenchmarkApplication app, String id) {
     this.app = app;
@@ -49,9 +51,9 @@ final class Autorun implements RunHolder.Observer {
     try {
       autorun.start(intent);
       return null;
-    } catch (IOException | IllegalArgumentException | IllegalStateException error) {
-      autorun.logResult(new Run.Ending(Status.FAILED, error.getMessage(), null, 0));
-      return error.getMessage();
+    } catch (IOException | RuntimeException error) {
+      autorun.logResult(new Run.Ending(Status.FAILED, Words.problem(error), null, 0));
+      return Words.problem(error);
     }
   }
 
@@ -60,10 +62,11 @@ final class Autorun implements RunHolder.Observer {
       throw new IllegalArgumentException(
           "run_id=" + id + " must be up to 100 letters, digits, '-', '_' and '.', and not begin with '.'");
     }
-    String key = intent.getStringExtra("bundle");
-    Bundle bundle = Library.open(app, key == null ? Library.OWN : key);
+    String named = intent.getStringExtra("bundle");
+    String key = named == null ? Library.OWN : named;
+    Bundle bundle = Library.open(app, key);
     List<Pair> pairs = pairs(bundle, intent.getStringExtra("pairs"));
-    Run run = app.runs().start(id, bundle, pairs, settings(intent));
+    Run run = app.runs().start(id, key, bundle, pairs, settings(intent));
     app.runs().add(this);
     onRunChanged(run);
   }
@@ -81,13 +84,16 @@ final class Autorun implements RunHolder.Observer {
 
   private static Settings settings(Intent intent) {
     Settings usual = Settings.DEFAULT;
-    return new Settings(
-        intent.getIntExtra("threads", usual.threads),
-        intent.getIntExtra("blocks", usual.blocks),
-        intent.getIntExtra("runs", usual.runs),
-        intent.getIntExtra("warmup", usual.warmup),
-        intent.getIntExtra("cooldown_ms", usual.cooldownMs),
-        accelerator(intent.getStringExtra("accelerator"), usual.accelerator));
+    return new Settings.Builder()
+        .threads(intent.getIntExtra("threads", usual.threads))
+        .blocks(intent.getIntExtra("blocks", usual.blocks))
+        .runs(intent.getIntExtra("runs", usual.runs))
+        .blockMs(intent.getIntExtra("block_ms", usual.blockMs))
+        .warmupMs(intent.getIntExtra("warmup_ms", usual.warmupMs))
+        .cooldownMs(intent.getIntExtra("cooldown_ms", usual.cooldownMs))
+        .limitS(intent.getIntExtra("limit_s", usual.limitS))
+        .accelerator(accelerator(intent.getStringExtra("accelerator"), usual.accelerator))
+        .build();
   }
 
   private static Accelerator accelerator(String name, Accelerator usual) {
@@ -108,10 +114,15 @@ final class Autorun implements RunHolder.Observer {
     if (run.ending() != null) {
       app.runs().remove(this);
       logResult(run.ending());
-    } else if (run.done() > logged) {
-      logged = run.done();
-      log("HSVIT_PROGRESS", "run_id", id, "done", logged, "total", run.total());
+    } else if (run.progress() != null && step(run.progress()) > logged) {
+      logged = step(run.progress());
+      int done = run.progress().done;
+      log("HSVIT_PROGRESS", "run_id", id, "done", done, "total", run.progress().total);
     }
+  }
+
+  private static int step(Progress progress) {
+    return (int) ((long) STEPS * progress.done / progress.total);
   }
 
   private void logResult(Run.Ending ending) {

@@ -47,6 +47,8 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     foot = new RunPanel(this, this::start, this::cancel, this::open);
     findViewById(R.id.add).setOnClickListener(view -> pick());
     if (state == null) {
+      String left = app.takeUnfinished();
+      notice(left == null ? null : getString(R.string.crashed, left));
       autorun(getIntent());
     } else {
       pairs.restore(state);
@@ -149,7 +151,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
       return;
     }
     notice(null);
-    app.runs().start(RunHolder.newId(), pairs.bundle(), pairs.pairs(), asked);
+    app.runs().start(RunHolder.newId(), pairs.key(), pairs.bundle(), pairs.pairs(), asked);
   }
 
   private void cancel() {

@@ -3,6 +3,7 @@ package org.hsvit.benchmark.bundle;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
@@ -24,9 +25,16 @@ public final class Contents {
 
   /** The SHA-256 of bytes, 64 hexadecimal digits. */
   public static String sha256(byte[] bytes) {
+    return sha256(ByteBuffer.wrap(bytes));
+  }
+
+  /** The SHA-256 of a buffer, such as a mapped file; its position stays unchanged. */
+  public static String sha256(ByteBuffer bytes) {
     try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(bytes.duplicate());
       StringBuilder digits = new StringBuilder();
-      for (byte part : MessageDigest.getInstance("SHA-256").digest(bytes)) {
+      for (byte part : digest.digest()) {
         digits.append(Character.forDigit(part >> 4 & 15, 16)).append(Character.forDigit(part & 15, 16));
       }
       return digits.toString();
@@ -42,10 +50,10 @@ public final class Contents {
    * @throws IOException it cannot be read
    */
   public static void check(ModelFile model, BundleSource source) throws IOException {
-    byte[] bytes = read(source, model.file);
-    if (bytes.length != model.bytes) {
+    ByteBuffer bytes = source.map(model.file);
+    if (bytes.capacity() != model.bytes) {
       throw new BundleException(
-          model.file + " holds " + bytes.length + " bytes, bundle.json says " + model.bytes);
+          model.file + " holds " + bytes.capacity() + " bytes, bundle.json says " + model.bytes);
     }
     String sha256 = sha256(bytes);
     if (!sha256.equals(model.sha256)) {

@@ -2,6 +2,7 @@ package org.hsvit.benchmark.device;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
@@ -50,7 +51,7 @@ public final class AddedModels {
     Task task = Task.classification();
     for (String file : files) {
       try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT, engine)) {
-        byte[] bytes = Contents.read(source, file);
+        ByteBuffer bytes = source.map(file);
         Tensor output = loaded.output();
         models.add(model(file, bytes, loaded.input(), output, range));
         task = classifies(output) ? task : Task.tensors();
@@ -72,12 +73,12 @@ public final class AddedModels {
   }
 
   private static JSONObject model(
-      String file, byte[] bytes, Tensor input, Tensor output, InputRange range) {
+      String file, ByteBuffer bytes, Tensor input, Tensor output, InputRange range) {
     return Json.object(
         "file", file,
         "title", file,
         "preset", null,
-        "bytes", bytes.length,
+        "bytes", bytes.capacity(),
         "sha256", Contents.sha256(bytes),
         "input", JsonParts.input(input, range),
         "output", JsonParts.tensor(output),

@@ -4,10 +4,8 @@ import android.os.Build;
 import java.io.IOException;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.BundleSource;
-import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.ModelException;
@@ -43,16 +41,13 @@ final class LoadedModel implements AutoCloseable {
       throws ModelException {
     NnApiDelegate nnApi = null;
     try {
-      byte[] bytes = Contents.read(source, file);
-      ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
-      buffer.put(bytes);
       Interpreter.Options options = new Interpreter.Options();
       options.setNumThreads(settings.threads).setUseXNNPACK(true);
       if (settings.accelerator == Accelerator.NPU) {
         nnApi = nnApi(file);
         options.addDelegate(nnApi);
       }
-      return new LoadedModel(file, nnApi, engine.start(buffer, options));
+      return new LoadedModel(file, nnApi, engine.start(source.map(file), options));
     } catch (IOException error) {
       throw new ModelException(file, "cannot read " + file + ": " + error.getMessage(), error);
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {

@@ -1,10 +1,11 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.ModelFile;
 
 /** The measurements of one model. Times are in milliseconds. */
-public final class ModelResult {
+public final class ModelResult implements Serializable {
   public final ModelFile model;
   public final String runtimeName;
   public final String runtimeVersion;

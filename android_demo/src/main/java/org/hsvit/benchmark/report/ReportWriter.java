@@ -79,7 +79,11 @@ public final class ReportWriter {
     return Json.object(
         "blocks", settings.blocks,
         "runs", settings.runs,
-        "warmup", settings.warmup,
+        "min_block_s", settings.blockMs / 1000.0,
+        "warmup", null,
+        "warmup_s", settings.warmupMs / 1000.0,
+        "warmup_until_steady", true,
+        "limit_s", settings.limitS,
         "cooldown_s", settings.cooldownMs / 1000.0,
         "threads", settings.threads,
         "data",

@@ -93,6 +93,11 @@ final class Warnings {
       String times = Numbers.fixed(spread, 1);
       add("noisy", name, "one run in ten took %s times the median or longer", times);
     }
+    if (result.blocksMs.length < report.settings.blocks) {
+      int blocks = result.blocksMs.length;
+      String format = "%d of %d blocks were measured, as the time of the run was over";
+      add("time_limit", name, format, blocks, report.settings.blocks);
+    }
     if (result.latency.count < FEW_RUNS) {
       add("few_runs", name, "p99 of %d runs is hardly more than their maximum", result.latency.count);
     }

@@ -74,10 +74,10 @@ public class AutorunTest {
     assertEquals(fixture.reports().get(0).getAbsolutePath(), result.getString("report"));
     assertEquals("20260102-030405-abc.json", fixture.reports().get(0).getName());
     List<JSONObject> progress = logged("HSVIT_PROGRESS");
-    assertEquals(9, progress.size());
+    assertEquals(49, progress.size()); // of 2 pairs of 4 blocks and 20 outputs
     for (int i = 0; i < progress.size(); i++) {
       assertEquals(i, progress.get(i).getInt("done"));
-      assertEquals(8, progress.get(i).getInt("total"));
+      assertEquals(48, progress.get(i).getInt("total"));
     }
     assertEquals("dynamic", fixture.app.runs().run().pairs.get(0).name);
   }

@@ -86,7 +86,7 @@ public class ResultsActivityTest extends Looks {
   @Test
   public void allMeasurementsOfAPairAreShown() {
     ResultsActivity activity = open();
-    String asked = "Asked for CPU, 1 thread\n6 alternating blocks of 20 runs";
+    String asked = "Asked for CPU, 1 thread\n6 alternating blocks of at least 20 runs";
     assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
     View card = card(activity, 0);
     assertEquals("int8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508", text(card, R.id.ratio));

@@ -31,7 +31,7 @@ import org.tensorflow.lite.Tensor;
 
 /** All of the runner but the native library, which a JVM cannot load. */
 public class TfLiteRunnerTest {
-  private static final Settings FOUR = new Settings(4, 1, 1, 0, 0, Accelerator.CPU);
+  private static final Settings FOUR = new Settings.Builder().threads(4).build();
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
