@@ -44,7 +44,7 @@ demo: setup
 APP := $(RUN)/app
 FOR_APP := $(IN_VENV) -m export.tflite --runtime=2.16 --samples=355
 APK := android_demo/target/hsvit-benchmark.apk
-MAVEN := mvn --quiet --batch-mode --file android_demo/pom.xml
+MAVEN := mvn --quiet --batch-mode -Dstyle.color=never --file android_demo/pom.xml
 ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner
 ANDROID_PACKAGES := maven openjdk-17-jdk-headless aapt zipalign apksigner
 MISSING_TOOLS = for tool in $(ANDROID_TOOLS); do command -v $$tool > /dev/null || printf ' %s' $$tool; done
@@ -57,6 +57,7 @@ apk: setup $(BUNDLE)/bundle.json
 	@rm -f $(APK)
 	@echo "packing the app, and running its models by its ARM library"
 	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(BUNDLE))
+	@cat android_demo/target/apk/not_run.txt
 	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
 
 # The app and the page measure the same files.

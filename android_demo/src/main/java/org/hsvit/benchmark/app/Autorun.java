@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
@@ -41,23 +43,37 @@ final class Autorun implements RunHolder.Observer {
   }
 
   /**
-   * Starts the run that an intent asks for.
+   * Starts the run that an intent asks for, after its bundle was read in the background.
    *
-   * @return why it was not started; null if it was
+   * @param refused receives why it was not started, on the main thread
    */
-  static String start(BenchmarkApplication app, Intent intent) {
+  static void start(BenchmarkApplication app, Intent intent, Consumer<String> refused) {
     String asked = intent.getStringExtra("run_id");
     Autorun autorun = new Autorun(app, asked == null ? RunHolder.newId() : asked);
+    app.inBackground(
+        () -> autorun.prepare(intent),
+        start -> {
+          try {
+            start.call();
+          } catch (Exception error) {
+            autorun.logResult(new Run.Ending(Status.FAILED, Words.problem(error), null, 0));
+            refused.accept(Words.problem(error));
+          }
+        });
+  }
+
+  /** Reads the bundle, which may be large, and gives what then has to be done on the main thread. */
+  private Callable<Run> prepare(Intent intent) {
     try {
-      autorun.start(intent);
-      return null;
-    } catch (IOException | RuntimeException error) {
-      autorun.logResult(new Run.Ending(Status.FAILED, Words.problem(error), null, 0));
-      return Words.problem(error);
+      return prepareOrThrow(intent);
+    } catch (IOException | RuntimeException | OutOfMemoryError error) {
+      return () -> {
+        throw new IllegalArgumentException(Words.problem(error), error);
+      };
     }
   }
 
-  private void start(Intent intent) throws IOException {
+  private Callable<Run> prepareOrThrow(Intent intent) throws IOException {
     if (!id.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")) {
       throw new IllegalArgumentException(
           "run_id=" + id + " must be up to 100 letters, digits, '-', '_' and '.', and not begin with '.'");
@@ -66,9 +82,13 @@ final class Autorun implements RunHolder.Observer {
     String key = named == null ? Library.OWN : named;
     Bundle bundle = Library.open(app, key);
     List<Pair> pairs = pairs(bundle, intent.getStringExtra("pairs"));
-    Run run = app.runs().start(id, key, bundle, pairs, settings(intent));
-    app.runs().add(this);
-    onRunChanged(run);
+    Settings settings = settings(intent);
+    return () -> {
+      Run run = app.runs().start(id, key, bundle, pairs, settings);
+      app.runs().add(this);
+      onRunChanged(run);
+      return run;
+    };
   }
 
   private static List<Pair> pairs(Bundle bundle, String names) throws IOException {

@@ -154,7 +154,7 @@ final class RemoteMeasurer implements PairMeasurer {
           return false;
         case RunnerService.PROGRESS:
           Phase phase = Phase.valueOf(fields.getString(RunnerService.PHASE));
-          doing = phase == Phase.TIMING ? "timing" : "checking the outputs";
+          doing = phase == Phase.TIMING ? "timing" : phase == Phase.CHECKING ? "checking outputs" : "comparing";
           listener.onProgress(phase, message.arg1, message.arg2);
           return false;
         case RunnerService.DONE:

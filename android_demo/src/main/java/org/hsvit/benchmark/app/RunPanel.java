@@ -76,11 +76,21 @@ final class RunPanel {
     } else {
       String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
       String pairs = Words.count(context.getResources(), run.pairs.size());
-      boolean checks = now != null && now.phase == Phase.CHECKING;
-      int doing = checks ? R.string.checking : R.string.running;
       showStatus(
-          context.getString(doing, run.current().name, position, pairs),
+          context.getString(doing(now), run.current().name, position, pairs),
           left(now) + context.getString(R.string.stay));
+    }
+  }
+
+  private static int doing(Progress now) {
+    Phase phase = now == null ? Phase.TIMING : now.phase;
+    switch (phase) {
+      case CHECKING:
+        return R.string.checking;
+      case COMPARING:
+        return R.string.comparing;
+      default:
+        return R.string.running;
     }
   }
 

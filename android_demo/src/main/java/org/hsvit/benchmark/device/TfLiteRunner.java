@@ -8,6 +8,7 @@ import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Decoding;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
@@ -20,6 +21,7 @@ public final class TfLiteRunner implements Runner {
   private final LoadedModel loaded;
   private final Accelerator asked;
   private final double initMs;
+  private final Delegation delegation;
   private final ByteBuffer output;
 
   private TfLiteRunner(ModelFile model, LoadedModel loaded, Accelerator asked, double initMs) {
@@ -27,6 +29,7 @@ public final class TfLiteRunner implements Runner {
     this.loaded = loaded;
     this.asked = asked;
     this.initMs = initMs;
+    this.delegation = loaded.delegation();
     this.output = ByteBuffer.allocateDirect(model.output.type.bytes * model.output.elements());
     this.output.order(ByteOrder.nativeOrder());
   }
@@ -99,6 +102,11 @@ public final class TfLiteRunner implements Runner {
   @Override
   public String delegate() {
     return asked == Accelerator.NPU ? "NNAPI" : "XNNPACK";
+  }
+
+  @Override
+  public Delegation delegation() {
+    return delegation;
   }
 
   /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not report it. */

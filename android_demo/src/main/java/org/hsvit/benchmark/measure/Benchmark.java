@@ -57,11 +57,13 @@ public final class Benchmark implements PairMeasurer {
         outputs[i] = output(mobile, pair.mobile, picture, listener);
         listener.onProgress(Phase.CHECKING, 2 * i + 2, 2 * expected.length);
       }
+      Ratio ratio =
+          Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs(), listener);
       return new PairResult(
           pair,
           Checks.result(bundle, pair.original, original, ofOriginal, expected),
           Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
-          Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs()),
+          ratio,
           Checks.agreement(bundle.task(), expected, outputs),
           before,
           machine.state());

@@ -8,13 +8,16 @@ public interface Listener {
     TIMING,
 
     /** Both models run on the images. */
-    CHECKING
+    CHECKING,
+
+    /** The interval of the ratio is computed. */
+    COMPARING
   }
 
   /**
-   * Both models are loaded, a block is timed, or an output is checked.
+   * Both models are loaded, a block is timed, an output is checked, or a part of the comparison is done.
    *
-   * @param done finished blocks, or checked outputs, of both models
+   * @param done finished blocks, or checked outputs, of both models; or resamples of their latencies
    * @param total all of them
    */
   void onProgress(Phase phase, int done, int total);

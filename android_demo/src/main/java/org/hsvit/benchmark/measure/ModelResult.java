@@ -11,6 +11,9 @@ public final class ModelResult implements Serializable {
   public final String runtimeVersion;
   public final String delegate;
 
+  /** How much of the graph the delegate ran; null where it is not known. */
+  public final Delegation delegation;
+
   /** What ran the model; null where the runtime does not say. */
   public final Accelerator used;
 
@@ -59,6 +62,7 @@ public final class ModelResult implements Serializable {
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
     this.delegate = runner.delegate();
+    this.delegation = runner.delegation();
     this.used = runner.used();
     this.initMs = runner.initMs();
     this.firstInferenceMs = firstInferenceMs;

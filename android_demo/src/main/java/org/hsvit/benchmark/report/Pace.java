@@ -40,7 +40,9 @@ final class Pace {
 
   /** A block of a pair is timed, or an output is checked. */
   Progress step(int pair, Phase phase, int done) {
-    if (done == 0) {
+    if (phase == Phase.COMPARING) {
+      return progress(pair, phase, blocks + checks); // takes seconds at most
+    } else if (done == 0) {
       return progress(pair, phase, 0);
     }
     double each = (machine.nanoTime() - phaseStart) / 1e6 / done;
@@ -59,7 +61,7 @@ final class Pace {
 
   /** A pair is over, whatever became of it. */
   Progress end(int pair) {
-    return progress(pair, Phase.CHECKING, blocks + checks);
+    return progress(pair, Phase.COMPARING, blocks + checks);
   }
 
   /** How long a pair's blocks may take, so that those behind it have as long. */

@@ -3,6 +3,7 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.ReferenceCheck;
@@ -31,6 +32,7 @@ final class Warnings {
     List<ModelResult> models = report.models();
     for (int i = 0; i < names.size(); i++) {
       warnings.outputs(names.get(i), models.get(i));
+      warnings.delegation(names.get(i), models.get(i));
     }
     warnings.device();
     for (int i = 0; i < names.size(); i++) {
@@ -61,6 +63,14 @@ final class Warnings {
           check.runtime,
           by,
           Numbers.short3(check.limit));
+    }
+  }
+
+  private void delegation(String name, ModelResult result) {
+    Delegation taken = result.delegation;
+    if (taken != null && !taken.isWhole()) {
+      String format = "%s runs %d of %d ops, in %d pieces: the others run on slower kernels in between";
+      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
     }
   }
 

@@ -94,6 +94,13 @@ public class DeviceTest {
   }
 
   @Test
+  public void headroomThatIsNoNumberIsNotKnown() {
+    assertNull(DeviceState.finite(Float.NaN));
+    assertNull(DeviceState.finite(Float.POSITIVE_INFINITY));
+    assertEquals(0.5, DeviceState.finite(0.5f), 0);
+  }
+
+  @Test
   public void assetsAreASource() throws Exception {
     AssetSource source = new AssetSource(context.getAssets(), "sample");
     assertEquals("a picture\n", new String(Contents.read(source, "images/a.txt"), "US-ASCII"));

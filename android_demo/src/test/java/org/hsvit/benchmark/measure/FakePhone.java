@@ -53,6 +53,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** Added to the first output of a model on this phone. */
   public final Map<String, Float> offsets = new HashMap<>();
 
+  /** How much of a model the delegate takes on this phone, where it is not all. */
+  public final Map<String, Delegation> delegations = new HashMap<>();
+
   /** What a model throws on this phone when it is loaded. */
   public final Map<String, Throwable> failures = new HashMap<>();
 
@@ -289,6 +292,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     @Override
     public String delegate() {
       return "XNNPACK";
+    }
+
+    @Override
+    public Delegation delegation() {
+      return delegations.getOrDefault(file, new Delegation(86, 86, 1));
     }
 
     @Override

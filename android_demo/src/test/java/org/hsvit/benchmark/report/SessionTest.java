@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONArray;
@@ -122,7 +123,7 @@ public class SessionTest {
     assertEquals(2, outcome.report.results.size());
     assertEquals("0/64", progress.get(0)); // two pairs of 12 blocks and 20 outputs
     assertEquals("12/64", progress.get(13));
-    assertEquals("33/64", progress.get(37));
+    assertEquals("33/64", progress.get(47));
     assertEquals("64/64", progress.get(progress.size() - 1));
     assertEquals("", warnings());
     assertEquals(List.of("run1.json"), List.of(file.getParentFile().list()));
@@ -276,6 +277,21 @@ public class SessionTest {
           found,
           found.contains("threads " + model + ": 4 threads were asked for, 1.0 CPU cores were busy"));
     }
+  }
+
+  @Test
+  public void piecesOfTheDelegateAreReported() throws Exception {
+    phone.delegations.put(FakePhone.INT8, new Delegation(80, 109, 14));
+    run("int8");
+    assertEquals(
+        "fallback int8.tflite: XNNPACK runs 80 of 109 ops, in 14 pieces: "
+            + "the others run on slower kernels in between",
+        warnings());
+    JSONObject whole = read().getJSONArray("models").getJSONObject(0).getJSONObject("accelerator");
+    assertEquals(86, whole.getInt("nodes_delegated"));
+    JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
+    assertEquals(14, cut.getInt("partitions"));
+    assertEquals(109, cut.getInt("nodes_total"));
   }
 
   @Test
