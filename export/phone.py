@@ -39,9 +39,19 @@ def define_flags():
     flags.DEFINE_string("pairs", "all", "Which pairs of the bundle to measure, separated by commas.")
     bounded.threads()
     bounded.blocks(None, "Blocks of runs for each model; the app's own number if not given.")
-    bounded.runs(None, "Timed runs in a block, as --blocks.")
-    bounded.warmup(None, "Warm-up runs before each block, as --blocks.")
+    bounded.runs(None, "Least timed runs in a block, as --blocks.")
+    bounded.number("block", None, "Least time of a block, seconds, as --blocks.", 0, 60)
+    bounded.number(
+        "warmup",
+        None,
+        "Longest warm-up before each block, seconds, as --blocks; it ends once the latency is steady.",
+        0,
+        600,
+    )
     bounded.cooldown(None, "Pause before each block, seconds, as --blocks.")
+    bounded.integer(
+        "limit", None, "Longest time of all blocks, seconds, as --blocks; then each has fewer.", 1, 86_400
+    )
     flags.DEFINE_enum(
         "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
     )
@@ -64,8 +74,11 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "warmup", "accelerator")}
-    settings["cooldown_ms"] = None if FLAGS.cooldown is None else round(1000 * FLAGS.cooldown)
+    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "accelerator")}
+    for name in ("block", "warmup", "cooldown"):
+        seconds = FLAGS[name].value
+        settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)
+    settings["limit_s"] = FLAGS.limit
     with _bundle() as folder:
         run(
             device,

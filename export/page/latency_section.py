@@ -181,12 +181,22 @@ def _device_facts(report):
 def _order(settings):
     if settings["blocks"] is None:
         return None
-    by_time = settings.get("warmup_s")
-    warmup = f"{settings['warmup']} uncounted runs" if by_time is None else f"{by_time:g} s of uncounted runs"
+    runs, least = f"{settings['runs']} runs", settings.get("min_block_s")
+    if least:
+        runs = f"at least {runs} and {least:g} s"
     return (
-        f"{settings['blocks']} alternating blocks of {settings['runs']} runs for each model, "
-        f"{warmup} and a pause of {settings['cooldown_s']:g} s before each"
+        f"{settings['blocks']} alternating blocks of {runs} for each model, "
+        f"{_warmup(settings)} and a pause of {settings['cooldown_s']:g} s before each"
     )
+
+
+def _warmup(settings):
+    by_time = settings.get("warmup_s")
+    if by_time is None:
+        return f"{settings['warmup']} uncounted runs"
+    if settings.get("warmup_until_steady"):
+        return f"uncounted runs until the latency is steady, for {by_time:g} s at most,"
+    return f"{by_time:g} s of uncounted runs"
 
 
 def _word(value):

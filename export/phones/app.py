@@ -120,8 +120,9 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         run_id: str.
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
-        settings: dict from `threads`, `blocks`, `runs`, `warmup`, `cooldown_ms` to int and from `accelerator`
-            to "cpu" or "npu"; the app has defaults for those that are left out or None.
+        settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s` to
+            int and from `accelerator` to "cpu" or "npu"; the app has defaults for those that are left out or
+            None.
 
     Raises:
         PhoneError: the phone does not start it.

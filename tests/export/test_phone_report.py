@@ -62,7 +62,12 @@ def test_the_page_shows_it():
     run = run_folder.read_run(FILE.parent, benchmarks=[FILE])
     html, figures = building.build(run)
     assert figures
+    order = (
+        "6 alternating blocks of 20 runs for each model, "
+        "uncounted runs until the latency is steady, for 1 s at most,"
+    )
     for told in (
+        order,
         "Measured on Maker Phone 7",
         "API level",
         "original.tflite (2)",

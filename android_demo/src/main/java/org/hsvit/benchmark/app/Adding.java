@@ -138,9 +138,10 @@ final class Adding {
 
   private File copy(Uri uri, File folder) throws Refusal {
     String name = nameOf(uri);
-    File file = new File(folder, name);
+    String stored = name.replaceFirst("(?i)(\\.tflite)?$", ".tflite"); // as bundles name models
+    File file = new File(folder, stored);
     for (int i = 2; file.exists(); i++) {
-      file = new File(folder, i + " " + name);
+      file = new File(folder, i + " " + stored);
     }
     try (InputStream from = open(uri)) {
       copy(from, file, name);

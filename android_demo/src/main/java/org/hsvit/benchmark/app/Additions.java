@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.app;
 
 import android.net.Uri;
+import android.util.Log;
 import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.InputRange;
@@ -56,12 +57,18 @@ final class Additions {
   /** Adds models as one bundle. */
   void add(List<Uri> files, InputRange range) {
     change(true, app.getString(R.string.adding));
+    app.unfinished().begin(app.getString(R.string.work_adding));
     app.inBackground(
         () -> {
           try {
             return new Adding(app, app.phone.describer).add(files, range);
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
+          } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
+            Log.e(Autorun.TAG, "adding models", error);
+            return app.getString(R.string.add_failed, Words.problem(error));
+          } finally {
+            app.unfinished().end();
           }
         },
         result -> change(false, result));

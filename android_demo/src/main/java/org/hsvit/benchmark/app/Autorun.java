@@ -8,11 +8,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
+import org.hsvit.benchmark.report.Progress;
 import org.hsvit.benchmark.report.Session.Status;
 import org.hsvit.benchmark.report.WholeFile;
 import org.json.JSONObject;
@@ -26,10 +29,11 @@ import org.json.JSONObject;
 final class Autorun implements RunHolder.Observer {
   static final String TAG = "HsvitBenchmark";
   private static final int LONGEST = 1000; // characters of a message, as the log cuts long lines
+  private static final int STEPS = 200; // at most so many lines of progress
 
   private final BenchmarkApplication app;
   private final String id;
-  private int logged = -1;
+  private int logged = -1; // of STEPS
 
   private Autorun(BenchmarkApplication app, String id) {
     this.app = app;
@@ -43,34 +47,53 @@ final class Autorun implements RunHolder.Observer {
   }
 
   /**
-   * Starts the run that an intent asks for.
+   * Starts the run that an intent asks for, after its bundle was read in the background.
    *
-   * @return why it was not started; null if it was
+   * @param refused receives why it was not started, on the main thread
    */
-  static String start(BenchmarkApplication app, Intent intent) {
+  static void start(BenchmarkApplication app, Intent intent, Consumer<String> refused) {
     String asked = intent.getStringExtra("run_id");
     Autorun autorun = new Autorun(app, asked == null ? RunHolder.newId() : asked);
+    app.inBackground(
+        () -> autorun.prepare(intent),
+        start -> {
+          try {
+            start.call();
+          } catch (Exception error) {
+            autorun.logResult(new Run.Ending(Status.FAILED, Words.problem(error), null, 0));
+            refused.accept(Words.problem(error));
+          }
+        });
+  }
+
+  /** Reads the bundle, which may be large, and gives what then has to be done on the main thread. */
+  private Callable<Run> prepare(Intent intent) {
     try {
-      autorun.start(intent);
-      return null;
-    } catch (IOException | IllegalArgumentException | IllegalStateException error) {
-      autorun.logResult(new Run.Ending(Status.FAILED, error.getMessage(), null, 0));
-      return error.getMessage();
+      return prepareOrThrow(intent);
+    } catch (IOException | RuntimeException | OutOfMemoryError error) {
+      return () -> {
+        throw new IllegalArgumentException(Words.problem(error), error);
+      };
     }
   }
 
-  private void start(Intent intent) throws IOException {
+  private Callable<Run> prepareOrThrow(Intent intent) throws IOException {
     if (!hasFileName()) {
       throw new IllegalArgumentException(
           "run_id=" + id + " must be up to 100 letters, digits, '-', '_' and '.', and not begin with '.'");
     }
-    String key = intent.getStringExtra("bundle");
-    Bundle bundle = Library.open(app, key == null ? Library.OWN : key);
+    String named = intent.getStringExtra("bundle");
+    String key = named == null ? Library.OWN : named;
+    Bundle bundle = Library.open(app, key);
     List<Pair> pairs = pairs(bundle, intent.getStringExtra("pairs"));
-    Run run = app.runs().start(id, bundle, pairs, settings(intent));
-    inBackground(() -> Folders.delete(Folders.runs(app))); // what earlier runs told
-    app.runs().add(this);
-    onRunChanged(run);
+    Settings settings = settings(intent);
+    Folders.delete(Folders.runs(app)); // what earlier runs told
+    return () -> {
+      Run run = app.runs().start(id, key, bundle, pairs, settings);
+      app.runs().add(this);
+      onRunChanged(run);
+      return run;
+    };
   }
 
   private static List<Pair> pairs(Bundle bundle, String names) throws IOException {
@@ -86,13 +109,16 @@ final class Autorun implements RunHolder.Observer {
 
   private static Settings settings(Intent intent) {
     Settings usual = Settings.DEFAULT;
-    return new Settings(
-        intent.getIntExtra("threads", usual.threads),
-        intent.getIntExtra("blocks", usual.blocks),
-        intent.getIntExtra("runs", usual.runs),
-        intent.getIntExtra("warmup", usual.warmup),
-        intent.getIntExtra("cooldown_ms", usual.cooldownMs),
-        accelerator(intent.getStringExtra("accelerator"), usual.accelerator));
+    return new Settings.Builder()
+        .threads(intent.getIntExtra("threads", usual.threads))
+        .blocks(intent.getIntExtra("blocks", usual.blocks))
+        .runs(intent.getIntExtra("runs", usual.runs))
+        .blockMs(intent.getIntExtra("block_ms", usual.blockMs))
+        .warmupMs(intent.getIntExtra("warmup_ms", usual.warmupMs))
+        .cooldownMs(intent.getIntExtra("cooldown_ms", usual.cooldownMs))
+        .limitS(intent.getIntExtra("limit_s", usual.limitS))
+        .accelerator(accelerator(intent.getStringExtra("accelerator"), usual.accelerator))
+        .build();
   }
 
   private static Accelerator accelerator(String name, Accelerator usual) {
@@ -113,10 +139,15 @@ final class Autorun implements RunHolder.Observer {
     if (run.ending() != null) {
       app.runs().remove(this);
       logResult(run.ending());
-    } else if (run.done() > logged) {
-      logged = run.done();
-      tell("HSVIT_PROGRESS", "run_id", id, "done", logged, "total", run.total());
+    } else if (run.progress() != null && step(run.progress()) > logged) {
+      logged = step(run.progress());
+      int done = run.progress().done;
+      tell("HSVIT_PROGRESS", "run_id", id, "done", done, "total", run.progress().total);
     }
+  }
+
+  private static int step(Progress progress) {
+    return (int) ((long) STEPS * progress.done / progress.total);
   }
 
   private void logResult(Run.Ending ending) {

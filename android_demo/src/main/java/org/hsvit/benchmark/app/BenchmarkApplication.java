@@ -18,6 +18,8 @@ public final class BenchmarkApplication extends Application {
   private final Handler main = new Handler(Looper.getMainLooper());
   private RunHolder runs;
   private Additions additions;
+  private Unfinished unfinished;
+  private boolean told;
 
   static BenchmarkApplication of(Context context) {
     return (BenchmarkApplication) context.getApplicationContext();
@@ -29,6 +31,22 @@ public final class BenchmarkApplication extends Application {
     phone = Phone.real(this);
     runs = new RunHolder(this);
     additions = new Additions(this);
+    unfinished = new Unfinished(this);
+  }
+
+  /** What the app works at. */
+  Unfinished unfinished() {
+    return unfinished;
+  }
+
+  /** What a crash has ended, given once; null for nothing. */
+  String takeUnfinished() {
+    String left = told ? null : unfinished.left();
+    told = true;
+    if (left != null && !runs.isRunning()) {
+      unfinished.end();
+    }
+    return left;
   }
 
   RunHolder runs() {

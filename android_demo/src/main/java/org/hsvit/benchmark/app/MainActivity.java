@@ -2,11 +2,13 @@ package org.hsvit.benchmark.app;
 
 import android.app.Activity;
 import android.app.AlertDialog;
+import android.app.KeyguardManager;
 import android.content.ActivityNotFoundException;
 import android.content.ClipData;
 import android.content.Intent;
 import android.net.Uri;
 import android.os.Bundle;
+import android.os.PowerManager;
 import android.view.View;
 import android.view.WindowManager;
 import android.widget.TextView;
@@ -47,6 +49,8 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     foot = new RunPanel(this, this::start, this::cancel, this::open);
     findViewById(R.id.add).setOnClickListener(view -> pick());
     if (state == null) {
+      String left = app.takeUnfinished();
+      notice(left == null ? null : getString(R.string.crashed, left));
       autorun(getIntent());
     } else {
       pairs.restore(state);
@@ -60,13 +64,13 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
   @Override
   protected void onNewIntent(Intent intent) {
     super.onNewIntent(intent);
+    notice(null);
     autorun(intent);
   }
 
   private void autorun(Intent intent) {
     if (Autorun.isAskedBy(intent)) {
-      String problem = Autorun.start(app, intent);
-      notice(problem == null ? null : getString(R.string.not_started) + "\n" + problem);
+      Autorun.start(app, intent, problem -> notice(getString(R.string.not_started) + "\n" + problem));
     }
   }
 
@@ -86,8 +90,13 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
     app.runs().remove(this);
     app.additions().observe(null);
     if (!isChangingConfigurations()) {
-      app.runs().cancel(getString(R.string.reason_left));
+      app.runs().cancel(getString(isLocked() ? R.string.reason_locked : R.string.reason_left));
     }
+  }
+
+  private boolean isLocked() {
+    return getSystemService(KeyguardManager.class).isKeyguardLocked()
+        || !getSystemService(PowerManager.class).isInteractive();
   }
 
   @Override
@@ -149,7 +158,7 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
       return;
     }
     notice(null);
-    app.runs().start(RunHolder.newId(), pairs.bundle(), pairs.pairs(), asked);
+    app.runs().start(RunHolder.newId(), pairs.key(), pairs.bundle(), pairs.pairs(), asked);
   }
 
   private void cancel() {

@@ -3,6 +3,7 @@ package org.hsvit.benchmark.app;
 import android.content.Context;
 import android.graphics.Bitmap;
 import android.net.Uri;
+import android.util.Log;
 import java.io.IOException;
 import java.io.InputStream;
 import org.hsvit.benchmark.R;
@@ -79,7 +80,7 @@ final class PairClassifier {
         };
     try {
       return both(Bitmaps.toBitmap(fitting.to(pair.original)), fitting);
-    } catch (IOException error) {
+    } catch (IOException | RuntimeException | OutOfMemoryError error) {
       return unreadable(error);
     }
   }
@@ -92,19 +93,22 @@ final class PairClassifier {
       Fitting fitting = model -> Bitmaps.fit(bitmap, model);
       boolean hasBoxes = bundle.detection() != null; // which are those of what the model sees
       return both(hasBoxes ? Bitmaps.toBitmap(fitting.to(pair.original)) : bitmap, fitting);
-    } catch (IOException error) {
+    } catch (IOException | RuntimeException | OutOfMemoryError error) {
       return unreadable(error);
     }
   }
 
-  private Comparison unreadable(IOException error) {
-    String problem = context.getString(R.string.classify_unreadable, error.getMessage());
+  private Comparison unreadable(Throwable error) {
+    String problem = context.getString(R.string.classify_unreadable, Words.problem(error));
     return new Comparison(null, null, null, problem);
   }
 
   private Comparison both(Bitmap picture, Fitting fitting) throws IOException {
+    Unfinished unfinished = BenchmarkApplication.of(context).unfinished();
+    unfinished.begin(context.getString(R.string.work_classifying, pair.name));
     Outcome original = classify(pair.original, fitting.to(pair.original));
     Outcome mobile = classify(pair.mobile, fitting.to(pair.mobile));
+    unfinished.end();
     return new Comparison(picture, original, mobile, null);
   }
 
@@ -113,6 +117,9 @@ final class PairClassifier {
       return new Outcome(classifier.classify(picture, TOP), null);
     } catch (ModelException error) {
       return new Outcome(null, context.getString(R.string.classify_refused, error.getMessage()));
+    } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
+      Log.e(Autorun.TAG, "classifying by " + model.file, error);
+      return new Outcome(null, context.getString(R.string.classify_refused, Words.problem(error)));
     }
   }
 }

@@ -179,6 +179,11 @@ final class PairsPanel {
     return null;
   }
 
+  /** The key of that bundle in {@link Library}. */
+  String key() {
+    return key;
+  }
+
   /** The chosen pairs, in the bundle's order. */
   List<Pair> pairs() {
     List<Pair> chosen = new ArrayList<>();

@@ -14,6 +14,7 @@ import org.hsvit.benchmark.device.DeviceFacts;
 import org.hsvit.benchmark.device.TfLiteRunner;
 import org.hsvit.benchmark.measure.Machine;
 import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.PictureDecoder;
 import org.hsvit.benchmark.measure.RunnerFactory;
 import org.hsvit.benchmark.report.Device;
@@ -26,6 +27,12 @@ final class Phone {
         throws ModelException, IOException;
   }
 
+  /** Measures the pairs of a bundle, which has a key in {@link Library}. */
+  interface Measurers {
+    PairMeasurer of(Bundle bundle, String key);
+  }
+
+  final Measurers measurers;
   final RunnerFactory runners;
   final PictureDecoder decoder;
   final Machine machine;
@@ -33,11 +40,13 @@ final class Phone {
   private final Supplier<Device> device;
 
   Phone(
+      Measurers measurers,
       RunnerFactory runners,
       PictureDecoder decoder,
       Machine machine,
       Describer describer,
       Supplier<Device> device) {
+    this.measurers = measurers;
     this.runners = runners;
     this.decoder = decoder;
     this.machine = machine;
@@ -48,6 +57,7 @@ final class Phone {
   /** This phone, with TensorFlow Lite. */
   static Phone real(Context context) {
     return new Phone(
+        (bundle, key) -> new RemoteMeasurer(context, bundle, key),
         TfLiteRunner::open,
         new Bitmaps(),
         new AndroidMachine(context),

@@ -51,6 +51,9 @@ final class ReportWords {
             count(R.plurals.results_threads, report.threads),
             count(R.plurals.results_blocks, report.blocks),
             count(R.plurals.results_runs, report.runs)));
+    if (report.runtimeVersion != null && report.runtimeVersion.startsWith("2.")) {
+      lines.add(resources.getString(R.string.results_runtime, report.runtime, report.runtimeVersion));
+    }
     return lines.toString();
   }
 

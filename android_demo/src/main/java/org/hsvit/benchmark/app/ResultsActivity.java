@@ -27,17 +27,31 @@ public final class ResultsActivity extends Activity {
     setContentView(R.layout.activity_results);
     words = new ReportWords(getResources());
     String path = getIntent().getStringExtra(REPORT);
+    if (path == null) {
+      fail(getString(R.string.results_none));
+      return;
+    }
+    BenchmarkApplication.of(this).inBackground(() -> read(new File(path)), Runnable::run);
+  }
+
+  /** Reads a report, which grows with its runs, and gives what then has to be done on the main thread. */
+  private Runnable read(File file) {
     try {
-      if (path == null) {
-        throw new IOException(getString(R.string.results_none));
-      }
-      show(new File(path), SavedReport.read(new File(path)));
-    } catch (IOException error) {
-      text(R.id.setup, getString(R.string.results_unreadable, error.getMessage()));
+      SavedReport report = SavedReport.read(file);
+      return () -> show(file, report);
+    } catch (IOException | RuntimeException | OutOfMemoryError error) {
+      return () -> fail(Words.problem(error));
     }
   }
 
+  private void fail(String problem) {
+    text(R.id.setup, getString(R.string.results_unreadable, problem));
+  }
+
   private void show(File file, SavedReport report) {
+    if (isDestroyed()) {
+      return;
+    }
     text(R.id.setup, words.setup(report));
     notes(R.id.failures, R.id.failures_list, words.failures(report));
     notes(R.id.warnings, R.id.warnings_list, words.warnings(report));

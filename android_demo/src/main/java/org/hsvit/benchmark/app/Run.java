@@ -5,8 +5,9 @@ import java.io.File;
 import java.util.List;
 import java.util.function.Consumer;
 import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Settings;
+import org.hsvit.benchmark.report.Progress;
+import org.hsvit.benchmark.report.Report;
 import org.hsvit.benchmark.report.Session;
 import org.hsvit.benchmark.report.Session.Status;
 
@@ -43,31 +44,31 @@ final class Run {
   final List<Pair> pairs;
   private final Settings settings;
   private final Session session;
-  private int done;
+  private final File report;
+  private Progress progress;
   private int measured;
   private Ending ending;
   private volatile String cancelReason;
 
-  Run(String id, List<Pair> pairs, Settings settings, Session session) {
+  /**
+   * @param report the file that the session writes
+   */
+  Run(String id, List<Pair> pairs, Settings settings, Session session, File report) {
     this.id = id;
     this.pairs = List.copyOf(pairs);
     this.settings = settings;
     this.session = session;
+    this.report = report;
   }
 
-  /** Finished blocks, of all pairs. */
-  int done() {
-    return done;
-  }
-
-  /** All blocks. */
-  int total() {
-    return 2 * settings.blocks * pairs.size();
+  /** How far it is; null until it has begun. */
+  Progress progress() {
+    return progress;
   }
 
   /** The pair that is being measured. */
   Pair current() {
-    return pairs.get(Math.min(measured, pairs.size() - 1));
+    return pairs.get(progress == null ? 0 : progress.pair);
   }
 
   /** Null until it ended. */
@@ -94,50 +95,45 @@ final class Run {
    * @param changed called there after every change
    */
   void measure(Consumer<Runnable> main, Runnable changed) {
-    Listener listener =
-        new Listener() {
-          @Override
-          public void onProgress(int blocks, int total) {
+    Consumer<Runnable> change =
+        update ->
             main.accept(
                 () -> {
-                  done = blocks;
+                  update.run();
                   changed.run();
                 });
+    Session.Watcher watcher =
+        new Session.Watcher() {
+          @Override
+          public void onProgress(Progress now) {
+            change.accept(() -> progress = now);
           }
 
           @Override
-          public boolean isCancelled() {
-            return Run.this.isCancelled();
+          public void onPair(Report soFar) {
+            int count = soFar.results.size();
+            change.accept(() -> measured = count);
+          }
+
+          @Override
+          public String cancelReason() {
+            return cancelReason;
           }
         };
-    Ending end = measure(listener, main, changed);
-    main.accept(
-        () -> {
-          ending = end;
-          changed.run();
-        });
+    Ending end = measure(watcher);
+    change.accept(() -> ending = end);
   }
 
-  private Ending measure(Listener listener, Consumer<Runnable> main, Runnable changed) {
+  private Ending measure(Session.Watcher watcher) {
     try {
-      Session.Outcome outcome =
-          session.run(
-              pairs,
-              settings,
-              listener,
-              () -> cancelReason,
-              report ->
-                  main.accept(
-                      () -> {
-                        measured++;
-                        changed.run();
-                      }));
+      Session.Outcome outcome = session.run(pairs, settings, watcher);
       return new Ending(
           outcome.status, outcome.message, outcome.file, outcome.report.results.size());
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
-      // Otherwise the screen would wait for ever.
+      // Otherwise the screen would wait for ever. Finished pairs are in the report.
       Log.e(Autorun.TAG, "run " + id, error);
-      return new Ending(Status.FAILED, "internal error of the app: " + error, null, 0);
+      String message = "internal error of the app: " + error;
+      return new Ending(Status.FAILED, message, report.isFile() ? report : null, measured);
     }
   }
 }

@@ -8,9 +8,10 @@ import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Session;
 
@@ -47,17 +48,21 @@ final class RunHolder {
   /**
    * Starts a run on a thread of its own.
    *
+   * @param key of the bundle in {@link Library}
    * @throws IllegalStateException another is in progress
    */
-  Run start(String id, Bundle bundle, List<Pair> pairs, Settings settings) {
+  Run start(String id, String key, Bundle bundle, List<Pair> pairs, Settings settings) {
     if (isRunning()) {
       throw new IllegalStateException("another run is in progress: " + run.id);
     }
     File report = new File(Folders.reports(app), id + ".json");
-    Benchmark benchmark = new Benchmark(bundle, app.phone.runners, app.phone.decoder, app.phone.machine);
-    Run started = new Run(id, pairs, settings, new Session(benchmark, app.phone.device(), report));
+    Phone phone = app.phone;
+    PairMeasurer measurer = phone.measurers.of(bundle, key);
+    Session session = new Session(measurer, bundle, phone.device(), phone.machine, report);
+    Run started = new Run(id, pairs, settings, session, report);
     run = started;
-    new Thread(() -> started.measure(main::post, this::notifyObservers), "measuring").start();
+    app.unfinished().begin(app.getString(R.string.work_measuring, bundle.name()));
+    new Thread(() -> started.measure(main::post, this::onChange), "measuring").start();
     notifyObservers();
     return started;
   }
@@ -76,6 +81,13 @@ final class RunHolder {
 
   void remove(Observer observer) {
     observers.remove(observer);
+  }
+
+  private void onChange() {
+    if (!isRunning()) {
+      app.unfinished().end();
+    }
+    notifyObservers();
   }
 
   private void notifyObservers() {

@@ -10,10 +10,14 @@ import android.widget.TextView;
 import java.io.File;
 import java.util.function.Consumer;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.measure.Listener.Phase;
+import org.hsvit.benchmark.report.Progress;
 import org.hsvit.benchmark.report.Session.Status;
 
 /** The bottom of the screen: state of the run, and the button that starts or cancels it. */
 final class RunPanel {
+  private static final int MINUTE = 60;
+
   private final Context context;
   private final TextView status;
   private final TextView note;
@@ -64,17 +68,40 @@ final class RunPanel {
   }
 
   private void showProgress(Run run) {
-    progress.setMax(run.total());
-    progress.setProgress(run.done());
+    Progress now = run.progress();
+    progress.setMax(now == null ? 1 : now.total);
+    progress.setProgress(now == null ? 0 : now.done);
     if (run.isCancelled()) {
       showStatus(context.getString(R.string.stopping), "");
     } else {
       String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
       String pairs = Words.count(context.getResources(), run.pairs.size());
       showStatus(
-          context.getString(R.string.running, run.current().name, position, pairs),
-          context.getString(R.string.stay));
+          context.getString(doing(now), run.current().name, position, pairs),
+          left(now) + context.getString(R.string.stay));
     }
+  }
+
+  private static int doing(Progress now) {
+    Phase phase = now == null ? Phase.TIMING : now.phase;
+    switch (phase) {
+      case CHECKING:
+        return R.string.checking;
+      case COMPARING:
+        return R.string.comparing;
+      default:
+        return R.string.running;
+    }
+  }
+
+  private String left(Progress now) {
+    if (now == null || now.leftMs == null) {
+      return "";
+    }
+    int seconds = (int) Math.ceil(now.leftMs / 1000.0);
+    return seconds < MINUTE
+        ? quantity(R.plurals.seconds_left, Math.max(1, seconds)) + "\n"
+        : quantity(R.plurals.minutes_left, (seconds + MINUTE / 2) / MINUTE) + "\n";
   }
 
   private void showEnding(Run.Ending ending) {

@@ -114,6 +114,11 @@ final class SavedReport {
   final String device;
   final String osVersion;
 
+  /** Name and version of what ran the models, such as {@code TFLite Interpreter} and {@code 2.16.1}. */
+  final String runtime;
+
+  final String runtimeVersion;
+
   /** What was asked to run the models, such as {@code cpu}. */
   final String accelerator;
 
@@ -153,6 +158,9 @@ final class SavedReport {
     runs = settings.getInt("runs");
     JSONObject first = json.getJSONArray("models").getJSONObject(0);
     accelerator = text(first.getJSONObject("accelerator"), "requested");
+    JSONObject engine = first.getJSONObject("runtime");
+    runtime = engine.getString("name");
+    runtimeVersion = text(engine, "version");
     JSONObject phone = json.getJSONObject("device");
     device = text(phone, "name");
     osVersion = text(phone.getJSONObject("os"), "version");

@@ -21,8 +21,10 @@ final class SettingsPanel {
   private final EditText threads;
   private final EditText blocks;
   private final EditText runs;
+  private final EditText block;
   private final EditText warmup;
   private final EditText cooldown;
+  private final EditText limit;
   private final RadioGroup accelerators;
 
   SettingsPanel(ViewGroup views) {
@@ -31,8 +33,10 @@ final class SettingsPanel {
     threads = field(R.string.threads, usual.threads);
     blocks = field(R.string.blocks, usual.blocks);
     runs = field(R.string.runs, usual.runs);
-    warmup = field(R.string.warmup, usual.warmup);
+    block = field(R.string.block_time, usual.blockMs);
+    warmup = field(R.string.warmup, usual.warmupMs);
     cooldown = field(R.string.cooldown, usual.cooldownMs);
+    limit = field(R.string.limit, usual.limitS);
     View choice = inflate(R.layout.choice);
     accelerators = choice.findViewById(R.id.accelerators);
     accelerators.check(R.id.cpu);
@@ -64,8 +68,16 @@ final class SettingsPanel {
   Settings read() {
     Accelerator accelerator =
         accelerators.getCheckedRadioButtonId() == R.id.npu ? Accelerator.NPU : Accelerator.CPU;
-    return new Settings(
-        number(threads), number(blocks), number(runs), number(warmup), number(cooldown), accelerator);
+    return new Settings.Builder()
+        .threads(number(threads))
+        .blocks(number(blocks))
+        .runs(number(runs))
+        .blockMs(number(block))
+        .warmupMs(number(warmup))
+        .cooldownMs(number(cooldown))
+        .limitS(number(limit))
+        .accelerator(accelerator)
+        .build();
   }
 
   private int number(EditText field) {
@@ -105,6 +117,6 @@ final class SettingsPanel {
   }
 
   private EditText[] fields() {
-    return new EditText[] {threads, blocks, runs, warmup, cooldown};
+    return new EditText[] {threads, blocks, runs, block, warmup, cooldown, limit};
   }
 }

@@ -48,6 +48,14 @@ final class Words {
     return format.format(share);
   }
 
+  /** What went wrong, in one line. */
+  static String problem(Throwable error) {
+    if (error instanceof OutOfMemoryError) {
+      return "out of memory";
+    }
+    return error.getMessage() == null ? error.toString() : error.getMessage();
+  }
+
   static String number(Resources resources, double value) {
     BigDecimal rounded = new BigDecimal(value).round(new MathContext(3));
     NumberFormat format = NumberFormat.getInstance(locale(resources));

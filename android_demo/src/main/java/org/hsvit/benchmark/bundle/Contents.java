@@ -3,6 +3,7 @@ package org.hsvit.benchmark.bundle;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
@@ -24,9 +25,16 @@ public final class Contents {
 
   /** The SHA-256 of bytes, 64 hexadecimal digits. */
   public static String sha256(byte[] bytes) {
+    return sha256(ByteBuffer.wrap(bytes));
+  }
+
+  /** The SHA-256 of a buffer, such as a mapped file; its position stays unchanged. */
+  public static String sha256(ByteBuffer bytes) {
     try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(bytes.duplicate());
       StringBuilder digits = new StringBuilder();
-      for (byte part : MessageDigest.getInstance("SHA-256").digest(bytes)) {
+      for (byte part : digest.digest()) {
         digits.append(Character.forDigit(part >> 4 & 15, 16)).append(Character.forDigit(part & 15, 16));
       }
       return digits.toString();
@@ -42,13 +50,13 @@ public final class Contents {
    * @throws IOException it cannot be read
    */
   public static void check(ModelFile model, BundleSource source) throws IOException {
-    check(model.file, read(source, model.file), model.bytes, model.sha256);
+    check(model.file, source.map(model.file), model.bytes, model.sha256);
   }
 
-  static void check(String file, byte[] bytes, long size, String sha256) throws BundleException {
-    if (bytes.length != size) {
+  static void check(String file, ByteBuffer bytes, long size, String sha256) throws BundleException {
+    if (bytes.capacity() != size) {
       throw new BundleException(
-          file + " holds " + bytes.length + " bytes, bundle.json says " + size);
+          file + " holds " + bytes.capacity() + " bytes, bundle.json says " + size);
     }
     String found = sha256(bytes);
     if (!found.equals(sha256)) {

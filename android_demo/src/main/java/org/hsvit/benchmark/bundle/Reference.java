@@ -41,7 +41,7 @@ public final class Reference {
    */
   public float[][] read(BundleSource source) throws IOException {
     byte[] bytes = Contents.read(source, file);
-    Contents.check(file, bytes, 4L * images * size, sha256);
+    Contents.check(file, ByteBuffer.wrap(bytes), 4L * images * size, sha256);
     ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     float[][] rows = new float[images][size];
     for (float[] row : rows) {

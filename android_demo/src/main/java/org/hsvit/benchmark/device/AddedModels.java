@@ -2,6 +2,7 @@ package org.hsvit.benchmark.device;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
@@ -50,7 +51,7 @@ public final class AddedModels {
     Task task = Task.classification();
     for (String file : files) {
       try (LoadedModel loaded = LoadedModel.load(file, source, Settings.DEFAULT, engine)) {
-        byte[] bytes = Contents.read(source, file);
+        ByteBuffer bytes = source.map(file);
         List<Tensor> outputs = loaded.outputs();
         models.add(model(file, bytes, loaded.input(), outputs, range));
         task = classifies(outputs) ? task : Task.tensors();
@@ -73,12 +74,12 @@ public final class AddedModels {
   }
 
   private static JSONObject model(
-      String file, byte[] bytes, Tensor input, List<Tensor> outputs, InputRange range) {
+      String file, ByteBuffer bytes, Tensor input, List<Tensor> outputs, InputRange range) {
     return Json.object(
         "file", file,
         "title", file,
         "preset", null,
-        "bytes", bytes.length,
+        "bytes", bytes.capacity(),
         "sha256", Contents.sha256(bytes),
         "input", JsonParts.input(input, range),
         "outputs", JsonParts.tensors(outputs),

@@ -1,8 +1,13 @@
 package org.hsvit.benchmark.device;
 
+import android.content.res.AssetFileDescriptor;
 import android.content.res.AssetManager;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import org.hsvit.benchmark.bundle.BundleSource;
 
 /** A bundle in the assets of the APK. */
@@ -21,5 +26,16 @@ public final class AssetSource implements BundleSource {
   @Override
   public InputStream open(String file) throws IOException {
     return assets.open(folder + "/" + file);
+  }
+
+  /** From the APK itself, where models lie uncompressed. */
+  @Override
+  public ByteBuffer map(String file) throws IOException {
+    try (AssetFileDescriptor asset = assets.openFd(folder + "/" + file);
+        FileInputStream apk = new FileInputStream(asset.getFileDescriptor())) {
+      return apk.getChannel()
+          .map(FileChannel.MapMode.READ_ONLY, asset.getStartOffset(), asset.getLength())
+          .order(ByteOrder.nativeOrder());
+    }
   }
 }

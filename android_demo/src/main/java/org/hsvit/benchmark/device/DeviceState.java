@@ -22,10 +22,13 @@ public final class DeviceState {
         power.isPowerSaveMode());
   }
 
-  /** NaN where the phone has no sensor for it, and when asked twice within a second. */
   private static Double headroom(PowerManager power) {
-    double headroom = Build.VERSION.SDK_INT >= 30 ? power.getThermalHeadroom(0) : Double.NaN;
-    return Double.isNaN(headroom) ? null : headroom;
+    return finite(Build.VERSION.SDK_INT >= 30 ? power.getThermalHeadroom(0) : Float.NaN);
+  }
+
+  /** Null for NaN, where the phone has no sensor or was asked twice within a second, and for infinity. */
+  static Double finite(float value) {
+    return Float.isNaN(value) || Float.isInfinite(value) ? null : (double) value;
   }
 
   private static Double percent(BatteryManager battery) {

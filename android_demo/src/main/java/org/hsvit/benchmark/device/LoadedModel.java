@@ -4,19 +4,19 @@ import android.os.Build;
 import java.io.IOException;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.BundleSource;
-import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.ExecutionPlan;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
 import org.tensorflow.lite.nnapi.NnApiDelegate;
@@ -26,14 +26,26 @@ final class LoadedModel implements AutoCloseable {
   /** Starts interpreters: {@code Interpreter::new}, but for tests. */
   interface Engine {
     InterpreterApi start(ByteBuffer model, Interpreter.Options options);
+
+    /** How many nodes run one after the other. */
+    default int planLength(InterpreterApi interpreter) {
+      return ExecutionPlan.length(interpreter);
+    }
+
+    /** What this process has logged. */
+    default List<String> log() throws IOException {
+      return RuntimeLog.ofThisProcess();
+    }
   }
 
   private final String file;
   private final NnApiDelegate nnApi;
   private final InterpreterApi interpreter;
+  private final Engine engine;
 
-  private LoadedModel(String file, NnApiDelegate nnApi, InterpreterApi interpreter) {
+  private LoadedModel(String file, NnApiDelegate nnApi, InterpreterApi interpreter, Engine engine) {
     this.file = file;
+    this.engine = engine;
     this.nnApi = nnApi;
     this.interpreter = interpreter;
   }
@@ -47,16 +59,13 @@ final class LoadedModel implements AutoCloseable {
       throws ModelException {
     NnApiDelegate nnApi = null;
     try {
-      byte[] bytes = Contents.read(source, file);
-      ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
-      buffer.put(bytes);
       Interpreter.Options options = new Interpreter.Options();
       options.setNumThreads(settings.threads).setUseXNNPACK(true);
       if (settings.accelerator == Accelerator.NPU) {
         nnApi = nnApi(file);
         options.addDelegate(nnApi);
       }
-      return new LoadedModel(file, nnApi, engine.start(buffer, options));
+      return new LoadedModel(file, nnApi, engine.start(source.map(file), options), engine);
     } catch (IOException error) {
       throw new ModelException(file, "cannot read " + file + ": " + error.getMessage(), error);
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
@@ -118,6 +127,12 @@ final class LoadedModel implements AutoCloseable {
     String name = type.name().toLowerCase(Locale.ROOT);
     String message = file + " has an " + what + " of " + name + ", which this app does not support";
     throw new ModelException(file, message);
+  }
+
+  /** How much of it the delegate runs, if it was loaded last; null where that is not known. */
+  Delegation delegation() {
+    int planLength = engine.planLength(interpreter);
+    return RuntimeLog.delegation(engine::log, nnApi == null ? "XNNPack" : "Nnapi", planLength);
   }
 
   void run(ByteBuffer input, ByteBuffer[] outputs) throws ModelException {

@@ -9,6 +9,7 @@ import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Decoding;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
@@ -21,6 +22,7 @@ public final class TfLiteRunner implements Runner {
   private final LoadedModel loaded;
   private final Accelerator asked;
   private final double initMs;
+  private final Delegation delegation;
   private final ByteBuffer[] outputs;
 
   private TfLiteRunner(ModelFile model, LoadedModel loaded, Accelerator asked, double initMs) {
@@ -28,6 +30,7 @@ public final class TfLiteRunner implements Runner {
     this.loaded = loaded;
     this.asked = asked;
     this.initMs = initMs;
+    this.delegation = loaded.delegation();
     this.outputs = new ByteBuffer[model.outputs.size()];
     for (int i = 0; i < outputs.length; i++) {
       Tensor output = model.outputs.get(i);
@@ -115,6 +118,11 @@ public final class TfLiteRunner implements Runner {
   @Override
   public String delegate() {
     return asked == Accelerator.NPU ? "NNAPI" : "XNNPACK";
+  }
+
+  @Override
+  public Delegation delegation() {
+    return delegation;
   }
 
   /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not report it. */

@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** How near the outputs of two models for the same images are. */
-public final class Agreement {
+public final class Agreement implements Serializable {
   public final int samples;
 
   /**

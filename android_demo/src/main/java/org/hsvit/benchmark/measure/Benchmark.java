@@ -10,6 +10,7 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Listener.Phase;
 
 /**
  * Measures a pair of models side by side and checks their outputs.
@@ -17,14 +18,16 @@ import org.hsvit.benchmark.bundle.Pair;
  * <p>Each model runs in blocks, and blocks alternate: A B, B A, A B, ..., so that what disturbs one disturbs
  * both. After that both run on all images of the bundle.
  */
-public final class Benchmark {
+public final class Benchmark implements PairMeasurer {
   private static final int TIMED_PICTURES = 8;
   private static final int PATIENCE_MS = 50;
+  private static final int LEAST_BLOCKS = 2; // a ratio of fewer has no interval
 
   private final Bundle bundle;
   private final RunnerFactory factory;
   private final PictureDecoder decoder;
   private final Machine machine;
+  private boolean picturesChecked;
 
   public Benchmark(
       Bundle bundle, RunnerFactory factory, PictureDecoder decoder, Machine machine) {
@@ -34,61 +37,65 @@ public final class Benchmark {
     this.machine = machine;
   }
 
-  /** The bundle whose pairs are measured. */
-  public Bundle bundle() {
-    return bundle;
-  }
-
-  /**
-   * Measures a pair. This takes long: not for the main thread.
-   *
-   * @throws ModelException a file is not what the bundle says, or a model does not run
-   * @throws CancelledException the listener asked for it
-   */
-  public PairResult run(Pair pair, Settings settings, Listener listener)
+  @Override
+  public PairResult measure(Pair pair, Settings settings, long limitMs, Listener listener)
       throws ModelException, CancelledException {
+    long deadline = machine.nanoTime() + 1_000_000 * limitMs;
     State before = machine.state();
+    checkPictures(pair.original, listener);
     try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
-      List<Picture> pictures = pictures(pair.original);
-      Timing ofOriginal =
-          new Timing(original, timed(pair.original, pictures), settings.blocks, machine, listener);
-      Timing ofMobile =
-          new Timing(mobile, timed(pair.mobile, pictures), settings.blocks, machine, listener);
-      time(ofOriginal, ofMobile, settings, listener);
-      float[][] expected = outputs(original, pair.original, pictures, listener);
-      float[][] outputs = outputs(mobile, pair.mobile, pictures, listener);
+      Timing ofOriginal = new Timing(original, timed(pair.original), machine, listener);
+      Timing ofMobile = new Timing(mobile, timed(pair.mobile), machine, listener);
+      time(ofOriginal, ofMobile, settings, deadline, listener);
+      float[][] expected = new float[bundle.images().size()][];
+      float[][] outputs = new float[expected.length][];
+      for (int i = 0; i < expected.length; i++) {
+        Picture picture = picture(i, pair.original);
+        expected[i] = output(original, pair.original, picture, listener);
+        listener.onProgress(Phase.CHECKING, 2 * i + 1, 2 * expected.length);
+        outputs[i] = output(mobile, pair.mobile, picture, listener);
+        listener.onProgress(Phase.CHECKING, 2 * i + 2, 2 * expected.length);
+      }
+      Ratio ratio =
+          Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs(), listener);
       return new PairResult(
           pair,
           Checks.result(bundle, pair.original, original, ofOriginal, expected),
           Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
-          Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs()),
+          ratio,
           Checks.agreement(bundle, pair.original, expected, outputs),
           before,
           machine.state());
     }
   }
 
-  /** The bundle's images, of the size that all its models take. */
-  private List<Picture> pictures(ModelFile model) throws ModelException {
-    List<Picture> pictures = new ArrayList<>();
-    for (LabeledImage image : bundle.images()) {
-      try (InputStream stream = bundle.source().open(image.file)) {
-        Picture picture = decoder.decode(stream, model.channels());
-        Preparation.checkSize(picture, model);
-        pictures.add(picture);
-      } catch (IOException | IllegalArgumentException error) {
-        throw new ModelException(model.file, image.file + ": " + error.getMessage(), error);
-      }
+  /** Finds damaged images before the first pair is timed; all models of a bundle take the same size. */
+  private void checkPictures(ModelFile model, Listener listener) throws ModelException, CancelledException {
+    for (int i = 0; i < bundle.images().size() && !picturesChecked; i++) {
+      stopIfCancelled(listener);
+      picture(i, model);
     }
-    return pictures;
+    picturesChecked = true;
+  }
+
+  /** Reads one of the bundle's images. They are never all in memory: a bundle may have thousands. */
+  private Picture picture(int index, ModelFile model) throws ModelException {
+    LabeledImage image = bundle.images().get(index);
+    try (InputStream stream = bundle.source().open(image.file)) {
+      Picture picture = decoder.decode(stream, model.channels());
+      Preparation.checkSize(picture, model);
+      return picture;
+    } catch (IOException | IllegalArgumentException error) {
+      throw new ModelException(model.file, image.file + ": " + error.getMessage(), error);
+    }
   }
 
   /** The inputs of timed runs: some pictures, or noise where there are none. */
-  private static List<ByteBuffer> timed(ModelFile model, List<Picture> pictures) {
+  private List<ByteBuffer> timed(ModelFile model) throws ModelException {
     List<ByteBuffer> inputs = new ArrayList<>();
-    for (Picture picture : pictures.subList(0, Math.min(TIMED_PICTURES, pictures.size()))) {
-      inputs.add(Preparation.prepare(picture, model));
+    for (int i = 0; i < Math.min(TIMED_PICTURES, bundle.images().size()); i++) {
+      inputs.add(Preparation.prepare(picture(i, model), model));
     }
     if (inputs.isEmpty()) {
       byte[] noise = new byte[model.input.elements()];
@@ -99,18 +106,25 @@ public final class Benchmark {
     return inputs;
   }
 
-  private void time(Timing original, Timing mobile, Settings settings, Listener listener)
+  private void time(
+      Timing original, Timing mobile, Settings settings, long deadline, Listener listener)
       throws ModelException, CancelledException {
+    listener.onProgress(Phase.TIMING, 0, 2 * settings.blocks);
     original.first();
     mobile.first();
     System.gc(); // now, not in a timed run
+    long start = machine.nanoTime();
     int done = 0;
     for (int block = 0; block < settings.blocks; block++) {
+      long each = block == 0 ? 0 : (machine.nanoTime() - start) / block;
+      if (block >= LEAST_BLOCKS && machine.nanoTime() + each > deadline) {
+        break;
+      }
       boolean even = block % 2 == 0;
       for (Timing timing : List.of(even ? original : mobile, even ? mobile : original)) {
         cool(settings.cooldownMs, listener);
-        timing.block(settings.warmup, settings.runs);
-        listener.onProgress(++done, 2 * settings.blocks);
+        timing.block(settings);
+        listener.onProgress(Phase.TIMING, ++done, 2 * settings.blocks);
       }
     }
   }
@@ -119,9 +133,7 @@ public final class Benchmark {
   private void cool(int milliseconds, Listener listener) throws CancelledException {
     try {
       for (int left = milliseconds; left > 0; left -= PATIENCE_MS) {
-        if (listener.isCancelled()) {
-          throw new CancelledException();
-        }
+        stopIfCancelled(listener);
         machine.sleep(Math.min(left, PATIENCE_MS));
       }
     } catch (InterruptedException error) {
@@ -129,16 +141,15 @@ public final class Benchmark {
     }
   }
 
-  private static float[][] outputs(
-      Runner runner, ModelFile model, List<Picture> pictures, Listener listener)
+  private static float[] output(Runner runner, ModelFile model, Picture picture, Listener listener)
       throws ModelException, CancelledException {
-    float[][] outputs = new float[pictures.size()][];
-    for (int i = 0; i < outputs.length; i++) {
-      if (listener.isCancelled()) {
-        throw new CancelledException();
-      }
-      outputs[i] = runner.run(Preparation.prepare(pictures.get(i), model));
+    stopIfCancelled(listener);
+    return runner.run(Preparation.prepare(picture, model));
+  }
+
+  private static void stopIfCancelled(Listener listener) throws CancelledException {
+    if (listener.isCancelled()) {
+      throw new CancelledException();
     }
-    return outputs;
   }
 }

@@ -2,13 +2,25 @@ package org.hsvit.benchmark.measure;
 
 /** Receives progress and may cancel. Called by the measuring thread, never during a timed run. */
 public interface Listener {
+  /** What a pair goes through. */
+  enum Phase {
+    /** Blocks of both models are timed. */
+    TIMING,
+
+    /** Both models run on the images. */
+    CHECKING,
+
+    /** The interval of the ratio is computed. */
+    COMPARING
+  }
+
   /**
-   * A block is done.
+   * Both models are loaded, a block is timed, an output is checked, or a part of the comparison is done.
    *
-   * @param done finished blocks of both models; in a session, of all pairs
-   * @param total all blocks
+   * @param done finished blocks, or checked outputs, of both models; or resamples of their latencies
+   * @param total all of them
    */
-  void onProgress(int done, int total);
+  void onProgress(Phase phase, int done, int total);
 
   /** Whether to stop. Called before every run, so that measuring ends within one inference. */
   boolean isCancelled();

@@ -1,14 +1,18 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.ModelFile;
 
 /** The measurements of one model. Times are in milliseconds. */
-public final class ModelResult {
+public final class ModelResult implements Serializable {
   public final ModelFile model;
   public final String runtimeName;
   public final String runtimeVersion;
   public final String delegate;
+
+  /** How much of the graph the delegate ran; null where it is not known. */
+  public final Delegation delegation;
 
   /** What ran the model; null where the runtime does not say. */
   public final Accelerator used;
@@ -58,6 +62,7 @@ public final class ModelResult {
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
     this.delegate = runner.delegate();
+    this.delegation = runner.delegation();
     this.used = runner.used();
     this.initMs = runner.initMs();
     this.firstInferenceMs = firstInferenceMs;

@@ -1,9 +1,10 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
 import org.hsvit.benchmark.bundle.Pair;
 
 /** The measurements of a pair. */
-public final class PairResult {
+public final class PairResult implements Serializable {
   public final Pair pair;
   public final ModelResult original;
   public final ModelResult mobile;

@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** Median latency of the mobile model over that of the original: below 1, mobile is faster. */
-public final class Ratio {
+public final class Ratio implements Serializable {
   public final double value;
 
   /** Ends of the confidence interval; null for a single block. */

@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** Comparison of a model's outputs on this phone with the correct ones. */
-public final class ReferenceCheck {
+public final class ReferenceCheck implements Serializable {
   public final int samples;
 
   /** Samples with a number that differs by more than the limit, or is not finite. */

@@ -15,6 +15,9 @@ public interface Runner extends AutoCloseable {
   /** What runs the graph, such as {@code XNNPACK}; null where it is not known. */
   String delegate();
 
+  /** How much of the graph the delegate runs; null where it is not known. */
+  Delegation delegation();
+
   /** What runs the model; null where the runtime does not say. */
   Accelerator used();
 

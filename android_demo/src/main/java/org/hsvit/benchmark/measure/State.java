@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** The state of the phone that may change while measuring. Null stands for what is not known. */
-public final class State {
+public final class State implements Serializable {
   /** Milliseconds since 1970. */
   public final long time;
 

@@ -12,6 +12,7 @@ import org.hsvit.benchmark.bundle.Part;
 public final class Statistics {
   private static final double CONFIDENCE = 0.95;
   private static final int RESAMPLES = 2000;
+  private static final int TOLD = 200; // of them
 
   private Statistics() {}
 
@@ -58,32 +59,33 @@ public final class Statistics {
    *
    * @param original blocks of latencies, milliseconds
    * @param mobile as many blocks
+   * @throws CancelledException the listener asked for it
    */
-  public static Ratio ratioOfMedians(double[][] original, double[][] mobile) {
+  static Ratio ratioOfMedians(double[][] original, double[][] mobile, Listener listener)
+      throws CancelledException {
     int count = original.length;
+    PooledMedian ofOriginal = new PooledMedian(original);
+    PooledMedian ofMobile = new PooledMedian(mobile);
     int[] all = new int[count];
     Arrays.setAll(all, block -> block);
-    double value = ratio(original, mobile, all);
+    double value = ofMobile.of(all) / ofOriginal.of(all);
     if (count < 2) {
       return new Ratio(value, null, null, CONFIDENCE);
     }
     double[] ratios = new double[RESAMPLES];
     for (int resample = 0; resample < RESAMPLES; resample++) {
-      ratios[resample] = ratio(original, mobile, draw(resample, count));
+      if (resample % TOLD == 0) {
+        listener.onProgress(Listener.Phase.COMPARING, resample, RESAMPLES);
+      }
+      if (listener.isCancelled()) {
+        throw new CancelledException();
+      }
+      int[] drawn = draw(resample, count);
+      ratios[resample] = ofMobile.of(drawn) / ofOriginal.of(drawn);
     }
     Arrays.sort(ratios);
     double tail = 50 * (1 - CONFIDENCE);
     return new Ratio(value, percentile(ratios, tail), percentile(ratios, 100 - tail), CONFIDENCE);
-  }
-
-  private static double ratio(double[][] original, double[][] mobile, int[] drawn) {
-    return median(mobile, drawn) / median(original, drawn);
-  }
-
-  private static double median(double[][] blocks, int[] drawn) {
-    double[] values = Arrays.stream(drawn).mapToObj(i -> blocks[i]).flatMapToDouble(Arrays::stream).toArray();
-    Arrays.sort(values);
-    return (values[(values.length - 1) / 2] + values[values.length / 2]) / 2;
   }
 
   /** One set of blocks drawn with replacement; the same in every run and in Python. */

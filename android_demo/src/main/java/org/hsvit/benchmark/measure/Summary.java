@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** A summary of latencies, milliseconds. */
-public final class Summary {
+public final class Summary implements Serializable {
   public final int count;
   public final double p5;
   public final double p50;

@@ -1,33 +1,33 @@
 package org.hsvit.benchmark.measure;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /** Times one model, a block of runs at a time. Its inputs take turns. */
 final class Timing {
+  private static final int MOST_RUNS = 10_000; // in a block
+
   private final Runner runner;
   private final List<ByteBuffer> inputs;
   private final Machine machine;
   private final Listener listener;
-  private final double[][] blocksMs;
+  private final List<double[]> blocksMs = new ArrayList<>();
   private int runs;
   private double firstMs;
   private double warmupMs;
   private int warmups;
-  private int blocks;
   private long cpuNanos;
 
   /**
    * @param inputs prepared pictures, at least one
-   * @param blocks how many blocks there will be
    */
-  Timing(Runner runner, List<ByteBuffer> inputs, int blocks, Machine machine, Listener listener) {
+  Timing(Runner runner, List<ByteBuffer> inputs, Machine machine, Listener listener) {
     this.runner = runner;
     this.inputs = inputs;
     this.machine = machine;
     this.listener = listener;
-    this.blocksMs = new double[blocks][];
   }
 
   /** The very first run. */
@@ -35,19 +35,41 @@ final class Timing {
     firstMs = run();
   }
 
-  /** A block: warm-up runs, as models push each other out of the caches; then the counted runs. */
-  void block(int warmup, int runs) throws ModelException, CancelledException {
-    for (int i = 0; i < warmup; i++) {
-      warmupMs += run();
-    }
-    warmups += warmup;
-    double[] latencies = new double[runs];
+  /**
+   * A block: a warm-up, as the core has slowed down in the pause and models push each other out of the caches;
+   * then the counted runs. The first block lasts as long as asked for, the others have as many runs.
+   */
+  void block(Settings settings) throws ModelException, CancelledException {
+    warmUp(settings.warmupMs);
+    boolean isFirst = blocksMs.isEmpty();
+    int least = isFirst ? settings.runs : blocksMs.get(0).length;
+    double leastMs = isFirst ? settings.blockMs : 0;
+    double[] latencies = new double[least];
+    double sum = 0;
+    int count = 0;
     long start = machine.cpuNanos();
-    for (int i = 0; i < runs; i++) {
-      latencies[i] = run();
+    while (count < least || (sum < leastMs && count < MOST_RUNS)) {
+      if (count == latencies.length) {
+        latencies = Arrays.copyOf(latencies, 2 * count);
+      }
+      latencies[count] = run();
+      sum += latencies[count++];
     }
     cpuNanos += machine.cpuNanos() - start;
-    blocksMs[blocks++] = latencies;
+    blocksMs.add(Arrays.copyOf(latencies, count));
+  }
+
+  /** Runs that are not counted: until the latency is steady, or the time is over. */
+  private void warmUp(double longestMs) throws ModelException, CancelledException {
+    Steadiness steadiness = new Steadiness();
+    double sum = 0;
+    while (sum < longestMs && !steadiness.isReached()) {
+      double latency = run();
+      steadiness.add(latency);
+      sum += latency;
+      warmups++;
+    }
+    warmupMs += sum;
   }
 
   /** Milliseconds of one run, rounded to 10 ns. */
@@ -71,12 +93,12 @@ final class Timing {
   }
 
   double[][] blocksMs() {
-    return blocksMs;
+    return blocksMs.toArray(new double[0][]);
   }
 
   /** All counted runs, in the order of time. */
   double[] latencies() {
-    return Arrays.stream(blocksMs).flatMapToDouble(Arrays::stream).toArray();
+    return blocksMs.stream().flatMapToDouble(Arrays::stream).toArray();
   }
 
   /** CPU time of the process divided by elapsed time, in the counted runs. */

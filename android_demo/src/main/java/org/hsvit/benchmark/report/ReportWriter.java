@@ -10,6 +10,7 @@ import java.util.Map;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.Agreement;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Ratio;
@@ -79,7 +80,11 @@ public final class ReportWriter {
     return Json.object(
         "blocks", settings.blocks,
         "runs", settings.runs,
-        "warmup", settings.warmup,
+        "min_block_s", settings.blockMs / 1000.0,
+        "warmup", null,
+        "warmup_s", settings.warmupMs / 1000.0,
+        "warmup_until_steady", true,
+        "limit_s", settings.limitS,
         "cooldown_s", settings.cooldownMs / 1000.0,
         "threads", settings.threads,
         "data",
@@ -153,13 +158,14 @@ public final class ReportWriter {
   }
 
   private static JSONObject accelerator(ModelResult result, Settings settings) {
+    Delegation taken = result.delegation;
     return Json.object(
         "requested", settings.accelerator.toString(),
         "used", result.used == null ? null : result.used.toString(),
         "delegate", result.delegate,
-        "partitions", null,
-        "nodes_delegated", null,
-        "nodes_total", null);
+        "partitions", taken == null ? null : taken.partitions,
+        "nodes_delegated", taken == null ? null : taken.nodes,
+        "nodes_total", taken == null ? null : taken.total);
   }
 
   private static JSONObject latency(Summary summary) {

@@ -4,13 +4,13 @@ import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
+import org.hsvit.benchmark.measure.Machine;
 import org.hsvit.benchmark.measure.ModelException;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 
@@ -47,19 +47,37 @@ public final class Session {
     }
   }
 
-  private final Benchmark benchmark;
+  /** Follows a session, on the measuring thread. */
+  public interface Watcher {
+    /** A pair is begun or over, a block is timed, or an output is checked. */
+    void onProgress(Progress progress);
+
+    /** A pair is measured, or failed; the report of those so far is written. */
+    void onPair(Report report);
+
+    /** Why to stop, for the report, such as "the app left the foreground"; null to go on. */
+    String cancelReason();
+  }
+
+  private final PairMeasurer measurer;
+  private final Bundle bundle;
   private final Device device;
+  private final Machine machine;
   private final File file;
   private final List<PairResult> results = new ArrayList<>();
   private final List<Warning> failures = new ArrayList<>();
   private boolean written;
 
   /**
+   * @param bundle has the pairs
+   * @param machine its clock decides how long the pairs may take
    * @param file where the report goes
    */
-  public Session(Benchmark benchmark, Device device, File file) {
-    this.benchmark = benchmark;
+  public Session(PairMeasurer measurer, Bundle bundle, Device device, Machine machine, File file) {
+    this.measurer = measurer;
+    this.bundle = bundle;
     this.device = device;
+    this.machine = machine;
     this.file = file;
   }
 
@@ -67,19 +85,11 @@ public final class Session {
    * Measures, once. Not for the main thread. If a pair cannot be measured, the others still are.
    *
    * @param pairs what to measure, in this order
-   * @param cancelReason gives the reason for the report if the listener cancels, such as "the app left the
-   *     foreground"
-   * @param finished receives the report after each pair, on the measuring thread
    */
-  public Outcome run(
-      List<Pair> pairs,
-      Settings settings,
-      Listener listener,
-      Supplier<String> cancelReason,
-      Consumer<Report> finished) {
+  public Outcome run(List<Pair> pairs, Settings settings, Watcher watcher) {
     Status status;
     try {
-      status = measure(pairs, settings, listener, cancelReason, finished);
+      status = measure(pairs, settings, watcher);
     } catch (IOException error) {
       String message = "cannot write the report " + file + ": " + error.getMessage();
       return new Outcome(Status.FAILED, message, report(settings), written ? file : null);
@@ -88,34 +98,37 @@ public final class Session {
     return new Outcome(status, message, report(settings), written ? file : null);
   }
 
-  private Status measure(
-      List<Pair> pairs,
-      Settings settings,
-      Listener listener,
-      Supplier<String> cancelReason,
-      Consumer<Report> finished)
-      throws IOException {
+  private Status measure(List<Pair> pairs, Settings settings, Watcher watcher) throws IOException {
+    Pace pace = new Pace(machine, settings, pairs.size(), bundle.images().size());
     try {
       for (int i = 0; i < pairs.size(); i++) {
-        measure(pairs.get(i), settings, new Share(listener, i, pairs.size(), 2 * settings.blocks));
+        watcher.onProgress(pace.begin(i));
+        measure(pairs.get(i), settings, pace.limitMs(i), new Share(watcher, pace, i));
         keep(settings);
-        finished.accept(report(settings));
+        watcher.onProgress(pace.end(i));
+        watcher.onPair(report(settings));
       }
       return failures.isEmpty() ? Status.DONE : Status.FAILED;
     } catch (CancelledException error) {
-      failures.add(new Warning("stopped", null, stopped(cancelReason.get(), pairs.size())));
+      failures.add(new Warning("stopped", null, stopped(watcher.cancelReason(), pairs.size())));
       keep(settings);
       return Status.CANCELLED;
     }
   }
 
-  private void measure(Pair pair, Settings settings, Listener listener) throws CancelledException {
+  private void measure(Pair pair, Settings settings, long limitMs, Listener listener)
+      throws CancelledException {
     try {
-      results.add(benchmark.run(pair, settings, listener));
+      results.add(measurer.measure(pair, settings, limitMs, listener));
     } catch (ModelException error) {
-      String message = "pair " + pair.name + " was not measured: " + error.getMessage();
-      failures.add(new Warning("failed", error.file, message));
+      fail(pair, error.file, error.getMessage());
+    } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
+      fail(pair, null, error instanceof OutOfMemoryError ? "out of memory" : "internal error: " + error);
     }
+  }
+
+  private void fail(Pair pair, String model, String reason) {
+    failures.add(new Warning("failed", model, "pair " + pair.name + " was not measured: " + reason));
   }
 
   private String stopped(String reason, int pairs) {
@@ -130,31 +143,29 @@ public final class Session {
   }
 
   private Report report(Settings settings) {
-    return new Report(benchmark.bundle(), settings, device, results, failures);
+    return new Report(bundle, settings, device, results, failures);
   }
 
   /** Progress of one pair as progress of the session. */
   private static final class Share implements Listener {
-    private final Listener all;
+    private final Watcher watcher;
+    private final Pace pace;
     private final int position;
-    private final int pairs;
-    private final int blocks;
 
-    Share(Listener all, int position, int pairs, int blocks) {
-      this.all = all;
+    Share(Watcher watcher, Pace pace, int position) {
+      this.watcher = watcher;
+      this.pace = pace;
       this.position = position;
-      this.pairs = pairs;
-      this.blocks = blocks;
     }
 
     @Override
-    public void onProgress(int done, int total) {
-      all.onProgress(position * blocks + done, pairs * blocks);
+    public void onProgress(Phase phase, int done, int total) {
+      watcher.onProgress(pace.step(position, phase, done));
     }
 
     @Override
     public boolean isCancelled() {
-      return all.isCancelled();
+      return watcher.cancelReason() != null;
     }
   }
 }

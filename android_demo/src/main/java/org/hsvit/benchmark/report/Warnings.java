@@ -3,6 +3,7 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.ReferenceCheck;
@@ -31,6 +32,7 @@ final class Warnings {
     List<ModelResult> models = report.models();
     for (int i = 0; i < names.size(); i++) {
       warnings.outputs(names.get(i), models.get(i));
+      warnings.delegation(names.get(i), models.get(i));
     }
     warnings.device();
     for (int i = 0; i < names.size(); i++) {
@@ -64,6 +66,14 @@ final class Warnings {
     }
   }
 
+  private void delegation(String name, ModelResult result) {
+    Delegation taken = result.delegation;
+    if (taken != null && !taken.isWhole()) {
+      String format = "%s runs %d of %d ops, in %d pieces: the others run on slower kernels in between";
+      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
+    }
+  }
+
   private void device() {
     List<PairResult> results = report.results;
     if (!results.isEmpty()) {
@@ -92,6 +102,11 @@ final class Warnings {
     if (spread > NOISY) {
       String times = Numbers.fixed(spread, 1);
       add("noisy", name, "one run in ten took %s times the median or longer", times);
+    }
+    if (result.blocksMs.length < report.settings.blocks) {
+      int blocks = result.blocksMs.length;
+      String format = "%d of %d blocks were measured, as the time of the run was over";
+      add("time_limit", name, format, blocks, report.settings.blocks);
     }
     if (result.latency.count < FEW_RUNS) {
       add("few_runs", name, "p99 of %d runs is hardly more than their maximum", result.latency.count);

@@ -108,6 +108,12 @@ public class AddingTest {
   }
 
   @Test
+  public void aModelOfAnotherNameGetsTheSuffixThatBundlesAskFor() throws Exception {
+    add(file("net.bin", model(100)), file("NET.TFLITE", model(200)));
+    assertEquals(List.of("NET.tflite", "net.bin.tflite"), described);
+  }
+
+  @Test
   public void namesCannotLeadElsewhere() throws Exception {
     add(file("../../x:y.tflite", model(100)));
     assertArrayEquals(new String[] {"_.._x_y"}, Folders.bundles(fixture.app).list());
@@ -230,6 +236,7 @@ public class AddingTest {
   private ActivityController<MainActivity> pick() throws InterruptedException {
     fixture.app.phone =
         new Phone(
+            fixture.app.phone.measurers,
             fixture.phone,
             fixture.phone,
             fixture.phone,

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.RunnerFactory;
 import org.robolectric.RuntimeEnvironment;
@@ -23,6 +24,7 @@ final class AppFixture {
 
   private volatile CountDownLatch gate = new CountDownLatch(0);
   private volatile String held;
+  private volatile boolean waiting;
 
   AppFixture() {
     Folders.delete(Folders.bundles(app)); // what an earlier test left
@@ -35,10 +37,17 @@ final class AppFixture {
           return phone.open(model, source, settings);
         };
     app.phone =
-        new Phone(gated, phone, phone, (folder, files, range) -> phone.bundle(), app.phone::device);
+        new Phone(
+            (bundle, key) -> new Benchmark(bundle, gated, phone, phone),
+            gated,
+            phone,
+            phone,
+            (folder, files, range) -> phone.bundle(),
+            app.phone::device);
   }
 
   private void waitAtGate() {
+    waiting = true;
     try {
       gate.await(20, TimeUnit.SECONDS);
     } catch (InterruptedException error) {
@@ -50,6 +59,11 @@ final class AppFixture {
   void hold(String file) {
     gate = new CountDownLatch(1);
     held = file;
+  }
+
+  /** Whether loading waits now. */
+  boolean isHeld() {
+    return waiting;
   }
 
   void letGo() {

@@ -3,7 +3,9 @@ package org.hsvit.benchmark.app;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
+import static org.robolectric.Shadows.shadowOf;
 
+import android.app.KeyguardManager;
 import android.content.Intent;
 import android.util.Log;
 import java.io.File;
@@ -43,8 +45,10 @@ public class AutorunTest {
         .putExtra("threads", 4);
   }
 
-  private static ActivityController<MainActivity> open(Intent intent) {
-    return Robolectric.buildActivity(MainActivity.class, intent).setup();
+  private ActivityController<MainActivity> open(Intent intent) throws Exception {
+    ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class, intent).setup();
+    Background.await(fixture.app); // which reads the bundle
+    return controller;
   }
 
   private static List<JSONObject> logged(String kind) throws Exception {
@@ -76,10 +80,10 @@ public class AutorunTest {
     assertEquals(fixture.reports().get(0).getAbsolutePath(), result.getString("report"));
     assertEquals("20260102-030405-abc.json", fixture.reports().get(0).getName());
     List<JSONObject> progress = logged("HSVIT_PROGRESS");
-    assertEquals(9, progress.size());
+    assertEquals(49, progress.size()); // of 2 pairs of 4 blocks and 20 outputs
     for (int i = 0; i < progress.size(); i++) {
       assertEquals(i, progress.get(i).getInt("done"));
-      assertEquals(8, progress.get(i).getInt("total"));
+      assertEquals(48, progress.get(i).getInt("total"));
     }
     assertEquals("dynamic", fixture.app.runs().run().pairs.get(0).name);
   }
@@ -165,6 +169,7 @@ public class AutorunTest {
     fixture.hold(FakePhone.ORIGINAL);
     ActivityController<MainActivity> controller = open(intent("all"));
     controller.newIntent(intent("all").putExtra("run_id", "second"));
+    Background.await(fixture.app);
     JSONObject refused = result();
     assertEquals("second", refused.getString("run_id"));
     assertEquals("another run is in progress: 20260102-030405-abc", refused.getString("message"));
@@ -172,6 +177,7 @@ public class AutorunTest {
     fixture.awaitEnding();
     assertEquals(2, logged("HSVIT_RESULT").size());
     controller.newIntent(intent("all").putExtra("run_id", "third"));
+    Background.await(fixture.app);
     assertEquals("third", fixture.app.runs().run().id);
     fixture.awaitEnding();
     assertEquals("done", logged("HSVIT_RESULT").get(2).getString("status"));
@@ -189,6 +195,30 @@ public class AutorunTest {
     assertEquals(
         "stopped: the app left the foreground; 0 of 2 pairs were measured", result.getString("message"));
     assertTrue(result.isNull("report"));
+  }
+
+  @Test
+  public void aLockedPhoneIsLogged() throws Exception {
+    fixture.hold(FakePhone.ORIGINAL);
+    ActivityController<MainActivity> controller = open(intent("all"));
+    shadowOf(fixture.app.getSystemService(KeyguardManager.class)).setKeyguardLocked(true);
+    controller.pause().stop();
+    fixture.letGo();
+    fixture.awaitEnding();
+    String message = result().getString("message");
+    assertTrue(message, message.startsWith("stopped: the phone was locked, or its screen turned off;"));
+  }
+
+  @Test
+  public void anErrorWithoutAMessageIsTold() throws Exception {
+    Phone phone = fixture.app.phone;
+    Phone.Measurers failing =
+        (bundle, key) -> {
+          throw new IllegalStateException();
+        };
+    fixture.app.phone =
+        new Phone(failing, phone.runners, phone.decoder, phone.machine, phone.describer, phone::device);
+    assertEquals("java.lang.IllegalStateException", message(intent("all")));
   }
 
   @Test

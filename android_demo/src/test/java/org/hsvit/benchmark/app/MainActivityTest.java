@@ -93,11 +93,12 @@ public class MainActivityTest {
     open();
     EditText blocks = field("Blocks for each model");
     blocks.setText("2");
-    field("Timed runs in a block").setText("3");
+    field("Least timed runs in a block").setText("3");
+    field("Least time of a block, ms").setText("0");
     box("dynamic").performClick();
     click(R.id.run);
-    assertEquals(4, fixture.app.runs().run().total());
     fixture.awaitEnding();
+    assertEquals(4 + 20, fixture.app.runs().run().progress().total); // blocks and outputs
     JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
     JSONArray measured = report.getJSONArray("models").getJSONObject(0).getJSONArray("blocks_ms");
     assertEquals(2, measured.length());

@@ -14,6 +14,9 @@ import android.os.Build;
 import android.os.PowerManager;
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Contents;
@@ -91,17 +94,28 @@ public class DeviceTest {
   }
 
   @Test
+  public void headroomThatIsNoNumberIsNotKnown() {
+    assertNull(DeviceState.finite(Float.NaN));
+    assertNull(DeviceState.finite(Float.POSITIVE_INFINITY));
+    assertEquals(0.5, DeviceState.finite(0.5f), 0);
+  }
+
+  @Test
   public void assetsAreASource() throws Exception {
     AssetSource source = new AssetSource(context.getAssets(), "sample");
     assertEquals("a picture\n", new String(Contents.read(source, "images/a.txt"), "US-ASCII"));
     assertThrows(IOException.class, () -> Contents.read(source, "images/b.txt"));
+    ByteBuffer model = source.map("model.tflite");
+    assertEquals("a model\n", StandardCharsets.US_ASCII.decode(model.duplicate()).toString());
+    assertTrue(model.isDirect() && model.order() == ByteOrder.nativeOrder());
+    assertThrows(IOException.class, () -> source.map("other.tflite"));
   }
 
   @Test
   public void anAndroidWithoutNnApiIsRefused() throws Exception {
     ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     FakePhone phone = new FakePhone();
-    Settings settings = new Settings(1, 1, 1, 0, 0, Accelerator.NPU);
+    Settings settings = new Settings.Builder().accelerator(Accelerator.NPU).build();
     ModelException error =
         assertThrows(
             ModelException.class,

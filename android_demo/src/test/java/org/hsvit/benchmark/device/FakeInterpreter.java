@@ -26,6 +26,11 @@ final class FakeInterpreter implements LoadedModel.Engine {
   /** The runtime's error when it runs a model; null for none. */
   String failure;
 
+  /** What the runtime has logged, and the nodes of its plan. */
+  List<String> logged = new ArrayList<>();
+
+  int planLength = 1;
+
   /** All calls: start with its threads, run, close. */
   final List<String> log = new ArrayList<>();
 
@@ -36,6 +41,16 @@ final class FakeInterpreter implements LoadedModel.Engine {
     }
     log.add("start " + model.capacity() + " " + options.getNumThreads() + " " + options.getUseXNNPACK());
     return fake(InterpreterApi.class, this::call);
+  }
+
+  @Override
+  public int planLength(InterpreterApi interpreter) {
+    return planLength;
+  }
+
+  @Override
+  public List<String> log() {
+    return logged;
   }
 
   private Object call(String method, Object[] arguments) {

@@ -19,6 +19,7 @@ import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Preparation;
@@ -32,7 +33,7 @@ import org.tensorflow.lite.Tensor;
 
 /** All of the runner but the native library, which a JVM cannot load. */
 public class TfLiteRunnerTest {
-  private static final Settings FOUR = new Settings(4, 1, 1, 0, 0, Accelerator.CPU);
+  private static final Settings FOUR = new Settings.Builder().threads(4).build();
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
@@ -71,6 +72,32 @@ public class TfLiteRunnerTest {
     assertEquals(
         List.of("start 26 4 true", "close", "start 26 4 true", "run", "run", "run", "close"),
         interpreter.log);
+  }
+
+  /** As TensorFlow Lite 2.16.1 logs the demo's float32 model, whose plan then has 27 nodes. */
+  @Test
+  public void theRuntimeLogsWhatItsDelegateTakes() throws Exception {
+    interpreter.logged.add("Created TensorFlow Lite XNNPACK delegate for CPU.");
+    interpreter.logged.add(replacing(3, 9, "TfLiteXNNPackDelegate"));
+    interpreter.logged.add(replacing(73, 86, "TfLiteXNNPackDelegate"));
+    interpreter.logged.add(replacing(9, 13, "OtherDelegate"));
+    interpreter.planLength = 27;
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
+      Delegation taken = runner.delegation();
+      assertEquals(73, taken.nodes);
+      assertEquals(86, taken.total);
+      assertEquals(14, taken.partitions);
+      assertFalse(taken.isWhole());
+    }
+    interpreter.logged.clear();
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
+      assertNull(runner.delegation());
+    }
+  }
+
+  private static String replacing(int nodes, int total, String delegate) {
+    return "Replacing " + nodes + " out of " + total + " node(s) with delegate (" + delegate
+        + ") node, yielding 27 partitions for the whole graph.";
   }
 
   @Test

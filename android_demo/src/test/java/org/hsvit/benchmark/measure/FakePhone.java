@@ -38,6 +38,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   private static final int IMAGES = 10;
   private static final int SIDE = 4;
   private static final int CLASSES = 3;
+  private static final double CLOCK_STEP_MS = 10;
 
   /** Contents of the bundle's files. */
   public final Map<String, byte[]> files = new HashMap<>();
@@ -54,11 +55,26 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** Added to the first output of a model on this phone. */
   public final Map<String, Float> offsets = new HashMap<>();
 
+  /** How much of a model the delegate takes on this phone, where it is not all. */
+  public final Map<String, Delegation> delegations = new HashMap<>();
+
+  /** What a model throws on this phone when it is loaded. */
+  public final Map<String, Throwable> failures = new HashMap<>();
+
   public int thermalStatus;
   public boolean powerSave;
 
   /** A run takes up to this share longer than the fastest. */
   public double jitter = 0.1;
+
+  /** How long a run of a mobile model takes at least on a core at full clock, milliseconds; the original's twice. */
+  public double fastestMs = 1;
+
+  /**
+   * Work, in milliseconds, until a core that has slept runs at full clock: it begins at a third and rises in
+   * steps. 0 for cores that always do.
+   */
+  public double rampMs;
 
   /** CPU time of a run divided by its elapsed time. */
   public double busyCores = 1;
@@ -67,6 +83,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   private final Random noise = new Random(0);
   private long nanos = 1_000_000_000;
   private long cpuNanos;
+  private double workedMs;
 
   public FakePhone() {
     Random random = new Random(1);
@@ -253,7 +270,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   }
 
   public Benchmark benchmark() throws IOException {
-    return new Benchmark(bundle(), this, this, this);
+    return benchmark(bundle());
+  }
+
+  public Benchmark benchmark(Bundle bundle) {
+    return new Benchmark(bundle, this, this, this);
   }
 
   @Override
@@ -292,6 +313,13 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   public void sleep(long milliseconds) {
     log.add("sleep " + milliseconds);
     nanos += 1_000_000 * milliseconds;
+    workedMs = 0;
+  }
+
+  /** How much longer than at full clock everything takes. */
+  private double slowness() {
+    double steps = Math.floor(workedMs / CLOCK_STEP_MS) * CLOCK_STEP_MS;
+    return rampMs == 0 ? 1 : 3 / Math.min(3, 1 + 2 * steps / rampMs);
   }
 
   @Override
@@ -303,6 +331,12 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   @Override
   public Runner open(ModelFile model, BundleSource source, Settings settings) {
     log.add("open " + model.file);
+    Throwable failure = failures.get(model.file);
+    if (failure instanceof Error) {
+      throw (Error) failure;
+    } else if (failure != null) {
+      throw (RuntimeException) failure;
+    }
     return new FakeRunner(model.file);
   }
 
@@ -316,8 +350,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
-      double base = file.equals(ORIGINAL) ? 2e6 : 1e6;
+      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness();
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
+      workedMs += passed / 1e6;
       nanos += passed;
       cpuNanos += (long) (busyCores * passed);
       float[] values = new float[input.capacity() / 4];
@@ -346,6 +381,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     @Override
     public String delegate() {
       return "XNNPACK";
+    }
+
+    @Override
+    public Delegation delegation() {
+      return delegations.getOrDefault(file, new Delegation(86, 86, 1));
     }
 
     @Override

@@ -2,13 +2,28 @@ package org.hsvit.benchmark.measure;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
 import org.json.JSONArray;
 import org.json.JSONObject;
 import org.junit.Test;
 
 public class StatisticsTest {
+  static final Listener PATIENT =
+      new Listener() {
+        @Override
+        public void onProgress(Phase phase, int done, int total) {}
+
+        @Override
+        public boolean isCancelled() {
+          return false;
+        }
+      };
+
   private static final double EXACT = 0;
   private static final double SUMMED = 1e-12; // sums are rounded in another order
 
@@ -42,7 +57,8 @@ public class StatisticsTest {
       Ratio ratio =
           Statistics.ratioOfMedians(
               PhoneNumbers.blocks(cases.getJSONObject(i).getJSONArray("original")),
-              PhoneNumbers.blocks(cases.getJSONObject(i).getJSONArray("mobile")));
+              PhoneNumbers.blocks(cases.getJSONObject(i).getJSONArray("mobile")),
+              PATIENT);
       assertEquals(expected.getDouble("value"), ratio.value, EXACT);
       assertEquals(expected.getDouble("confidence"), ratio.confidence, EXACT);
       if (i == 0) { // a single block
@@ -53,6 +69,45 @@ public class StatisticsTest {
         assertEquals(expected.getDouble("high"), ratio.high, EXACT);
       }
     }
+  }
+
+  /** What sorting every draw gives, also for blocks of different lengths and for equal values. */
+  @Test
+  public void mediansOfDrawnBlocksAreThoseOfSorting() {
+    Random random = new Random(0);
+    for (int round = 0; round < 50; round++) {
+      double[][] blocks = new double[1 + random.nextInt(6)][];
+      for (int i = 0; i < blocks.length; i++) {
+        blocks[i] = random.doubles(1 + random.nextInt(5)).map(value -> Math.round(9 * value)).toArray();
+      }
+      int[] drawn = random.ints(1 + random.nextInt(8), 0, blocks.length).toArray();
+      double[] all = Arrays.stream(drawn).mapToObj(i -> blocks[i]).flatMapToDouble(Arrays::stream).toArray();
+      Arrays.sort(all);
+      double expected = (all[(all.length - 1) / 2] + all[all.length / 2]) / 2;
+      assertEquals(expected, new PooledMedian(blocks).of(drawn), 0);
+    }
+  }
+
+  @Test
+  public void theBootstrapIsShownAndEndsWhenItIsCancelled() throws Exception {
+    double[][] blocks = {{1, 2}, {2, 3}};
+    List<Integer> shown = new ArrayList<>();
+    Listener impatient =
+        new Listener() {
+          @Override
+          public void onProgress(Phase phase, int done, int total) {
+            assertEquals(Phase.COMPARING, phase);
+            shown.add(done);
+          }
+
+          @Override
+          public boolean isCancelled() {
+            return shown.size() == 3;
+          }
+        };
+    assertThrows(
+        CancelledException.class, () -> Statistics.ratioOfMedians(blocks, blocks, impatient));
+    assertEquals(List.of(0, 200, 400), shown);
   }
 
   @Test

@@ -9,10 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
-import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.measure.FakePhone;
-import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONObject;
 import org.junit.Rule;
@@ -20,16 +18,29 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
 public class ReportWriterTest {
-  private static final Listener PATIENT =
-      new Listener() {
-        @Override
-        public void onProgress(int done, int total) {}
+  /** Heats the phone after each pair. */
+  private static Session.Watcher heating(FakePhone phone) {
+    return new Session.Watcher() {
+      @Override
+      public void onProgress(Progress progress) {}
 
-        @Override
-        public boolean isCancelled() {
-          return false;
-        }
-      };
+      @Override
+      public void onPair(Report report) {
+        phone.thermalStatus = 1;
+      }
+
+      @Override
+      public String cancelReason() {
+        return null;
+      }
+    };
+  }
+
+  private static Session.Outcome run(FakePhone phone, Settings settings, File file) throws Exception {
+    Bundle bundle = phone.bundle();
+    return new Session(phone.benchmark(bundle), bundle, SessionTest.DEVICE, phone, file)
+        .run(bundle.pairs(), settings, heating(phone));
+  }
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
@@ -44,15 +55,7 @@ public class ReportWriterTest {
         .described
         .getJSONArray("pairs")
         .put(Json.object("name", "broken", "original", FakePhone.ORIGINAL, "mobile", "broken.tflite"));
-    Benchmark benchmark = phone.benchmark();
-    Settings settings = new Settings(1, 6, 20, 3, 500, Accelerator.CPU);
-    return new Session(benchmark, SessionTest.DEVICE, file)
-        .run(
-            benchmark.bundle().pairs(),
-            settings,
-            PATIENT,
-            () -> "",
-            report -> phone.thermalStatus = 1);
+    return run(phone, SessionTest.SETTINGS, file);
   }
 
   /**
@@ -90,12 +93,8 @@ public class ReportWriterTest {
   public void aReportNamesItsTask() throws Exception {
     FakePhone phone = new FakePhone();
     phone.segment();
-    Benchmark benchmark = phone.benchmark();
-    Settings few = new Settings(1, 2, 3, 0, 0, Accelerator.CPU);
-    Report report =
-        new Session(benchmark, SessionTest.DEVICE, folder.newFile("s.json"))
-            .run(benchmark.bundle().pairs(), few, PATIENT, () -> "", unused -> {})
-            .report;
+    Settings few = new Settings.Builder().blocks(2).runs(3).warmupMs(0).build();
+    Report report = run(phone, few, folder.newFile("s.json")).report;
     JSONObject json = ReportWriter.toJson(report);
     assertEquals("segmentation", json.getJSONObject("task").getString("name"));
     JSONObject metric = json.getJSONObject("task").getJSONObject("metric");

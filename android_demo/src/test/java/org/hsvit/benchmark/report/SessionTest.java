@@ -11,11 +11,10 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.Benchmark;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
-import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -26,26 +25,34 @@ import org.junit.rules.TemporaryFolder;
 
 public class SessionTest {
   static final Device DEVICE = device(false);
-  private static final Settings SETTINGS = new Settings(1, 6, 20, 3, 500, Accelerator.CPU);
+  static final Settings SETTINGS =
+      new Settings.Builder().blocks(6).runs(20).blockMs(0).cooldownMs(500).build();
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   private final FakePhone phone = new FakePhone();
   private final List<String> progress = new ArrayList<>();
+  private final List<Long> left = new ArrayList<>();
   private final List<Integer> onDisk = new ArrayList<>();
   private int patience = Integer.MAX_VALUE;
   private File file;
 
-  private final Listener listener =
-      new Listener() {
+  private final Session.Watcher watcher =
+      new Session.Watcher() {
         @Override
-        public void onProgress(int done, int total) {
-          progress.add(done + "/" + total);
+        public void onProgress(Progress now) {
+          progress.add(now.done + "/" + now.total);
+          left.add(now.leftMs);
         }
 
         @Override
-        public boolean isCancelled() {
-          return progress.size() >= patience;
+        public void onPair(Report report) {
+          look();
+        }
+
+        @Override
+        public String cancelReason() {
+          return progress.size() >= patience ? "the app left the foreground" : null;
         }
       };
 
@@ -71,17 +78,20 @@ public class SessionTest {
   }
 
   private Session.Outcome run(String... names) throws Exception {
-    Benchmark benchmark = phone.benchmark();
+    return run(SETTINGS, DEVICE, names);
+  }
+
+  private Session.Outcome run(Settings settings, Device device, String... names) throws Exception {
+    Bundle bundle = phone.bundle();
     List<Pair> pairs = new ArrayList<>();
     for (String name : names) {
-      pairs.add(benchmark.bundle().pair(name));
+      pairs.add(bundle.pair(name));
     }
-    return new Session(benchmark, DEVICE, file)
-        .run(pairs, SETTINGS, listener, () -> "the app left the foreground", this::look);
+    return new Session(phone.benchmark(bundle), bundle, device, phone, file).run(pairs, settings, watcher);
   }
 
   /** The report is complete whenever a pair is finished. */
-  private void look(Report report) {
+  private void look() {
     try {
       onDisk.add(file.exists() ? read().getJSONArray("pairs").length() : 0);
     } catch (Exception error) {
@@ -111,9 +121,10 @@ public class SessionTest {
     assertEquals(file, outcome.file);
     assertEquals(List.of(1, 2), onDisk);
     assertEquals(2, outcome.report.results.size());
-    assertEquals(24, progress.size());
-    assertEquals("13/24", progress.get(12));
-    assertEquals("24/24", progress.get(23));
+    assertEquals("0/64", progress.get(0)); // two pairs of 12 blocks and 20 outputs
+    assertEquals("12/64", progress.get(13));
+    assertEquals("33/64", progress.get(47));
+    assertEquals("64/64", progress.get(progress.size() - 1));
     assertEquals("", warnings());
     assertEquals(List.of("run1.json"), List.of(file.getParentFile().list()));
     JSONArray models = read().getJSONArray("models");
@@ -123,8 +134,49 @@ public class SessionTest {
   }
 
   @Test
+  public void theTimeLeftIsEstimated() throws Exception {
+    phone.jitter = 0;
+    long start = phone.nanoTime();
+    run("int8", "dynamic");
+    long took = (phone.nanoTime() - start) / 1_000_000;
+    assertNull(left.get(0));
+    assertEquals(took, left.get(2), 0.3 * took); // after one of 24 blocks
+    assertEquals(took / 2.0, left.get(35), 0.05 * took); // after the first pair
+    assertEquals(0, (long) left.get(left.size() - 1));
+  }
+
+  @Test
+  public void pairsShareTheLongestTimeOfARun() throws Exception {
+    long start = phone.nanoTime();
+    Settings.Builder long10 = new Settings.Builder().blocks(1000).runs(100).warmupMs(0).cooldownMs(0);
+    run(long10.limitS(10).build(), DEVICE, "int8", "dynamic");
+    assertEquals(10, (phone.nanoTime() - start) / 1e9, 0.5);
+    int blocks = read().getJSONArray("models").getJSONObject(0).getJSONArray("blocks_ms").length();
+    int last = read().getJSONArray("models").getJSONObject(3).getJSONArray("blocks_ms").length();
+    assertEquals(5000 / 315.0, blocks, 1);
+    assertEquals(blocks, last, 1);
+    assertTrue(left.get(2) <= 10_000);
+    String message = blocks + " of 1000 blocks were measured, as the time of the run was over";
+    assertTrue(warnings(), warnings().contains("time_limit original.tflite: " + message));
+  }
+
+  @Test
+  public void anErrorOfTheAppEndsOnePairOnly() throws Exception {
+    phone.failures.put(FakePhone.INT8, new OutOfMemoryError("Failed to allocate"));
+    Session.Outcome outcome = run("int8", "dynamic");
+    assertEquals(Session.Status.FAILED, outcome.status);
+    assertEquals("failed null: pair int8 was not measured: out of memory", warnings());
+    phone.failures.put(FakePhone.INT8, new IllegalStateException());
+    run("int8", "dynamic");
+    assertEquals(
+        "failed null: pair int8 was not measured: internal error: java.lang.IllegalStateException",
+        warnings());
+    assertEquals(1, read().getJSONArray("pairs").length());
+  }
+
+  @Test
   public void aCancelledSessionKeepsWhatIsFinished() throws Exception {
-    patience = 15;
+    patience = 50;
     Session.Outcome outcome = run("int8", "dynamic");
     assertEquals(Session.Status.CANCELLED, outcome.status);
     assertEquals(
@@ -155,7 +207,7 @@ public class SessionTest {
     assertEquals(1, outcome.report.results.size());
     assertEquals(List.of(0, 1), onDisk);
     assertEquals("failed int8.tflite: " + message, warnings());
-    assertEquals("24/24", progress.get(progress.size() - 1));
+    assertEquals("64/64", progress.get(progress.size() - 1));
   }
 
   @Test
@@ -207,10 +259,8 @@ public class SessionTest {
   @Test
   public void noiseAndFewRunsAreReported() throws Exception {
     phone.jitter = 20;
-    Benchmark benchmark = phone.benchmark();
-    Settings few = new Settings(4, 3, 9, 0, 0, Accelerator.CPU);
-    List<Pair> pairs = benchmark.bundle().pairs().subList(0, 1);
-    new Session(benchmark, device(true), file).run(pairs, few, listener, () -> "", report -> {});
+    Settings.Builder few = new Settings.Builder().threads(4).blocks(3).runs(9).blockMs(0).warmupMs(0);
+    run(few.cooldownMs(0).build(), device(true), "int8");
     String found = warnings();
     assertTrue(
         found,
@@ -227,6 +277,21 @@ public class SessionTest {
           found,
           found.contains("threads " + model + ": 4 threads were asked for, 1.0 CPU cores were busy"));
     }
+  }
+
+  @Test
+  public void piecesOfTheDelegateAreReported() throws Exception {
+    phone.delegations.put(FakePhone.INT8, new Delegation(80, 109, 14));
+    run("int8");
+    assertEquals(
+        "fallback int8.tflite: XNNPACK runs 80 of 109 ops, in 14 pieces: "
+            + "the others run on slower kernels in between",
+        warnings());
+    JSONObject whole = read().getJSONArray("models").getJSONObject(0).getJSONObject("accelerator");
+    assertEquals(86, whole.getInt("nodes_delegated"));
+    JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
+    assertEquals(14, cut.getInt("partitions"));
+    assertEquals(109, cut.getInt("nodes_total"));
   }
 
   @Test
