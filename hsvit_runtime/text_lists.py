@@ -7,8 +7,8 @@ an old Mac; blank ones at the end do not count.
 import codecs
 import re
 
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import InputError
-from hsvit_runtime.json_files import read_bytes
 
 _MOST_BYTES = 2**28
 
@@ -27,7 +27,7 @@ def read(path):
         FileError: it is no ordinary file, too large or cannot be read.
         MissingFileError: it is not there.
     """
-    return lines_of(read_bytes(path, _MOST_BYTES), path)
+    return lines_of(input_files.read(path, most=_MOST_BYTES, may_be_empty=True), path)
 
 
 def lines_of(content, where):

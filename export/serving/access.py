@@ -8,7 +8,7 @@ import stat
 
 from starlette.responses import JSONResponse
 
-from hsvit_runtime import json_files
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import FileError, InputError
 
 OPEN_PATHS = ("/healthz",)  # what load balancers ask, who hold no token; it says ok, degraded or down
@@ -29,7 +29,7 @@ def read_token(path):
         FileError: it cannot be read, or others may read it.
         InputError: it holds no token.
     """
-    content = json_files.read_bytes(path, most=_LONGEST)
+    content = input_files.read(path, "token", most=_LONGEST)
     if pathlib.Path(path).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise FileError(f"others may read the token in {path}: chmod 600 {path}")
     token = content.strip()
