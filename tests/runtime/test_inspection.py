@@ -112,6 +112,15 @@ def test_all_of_a_small_report():
         "fully_delegated": False,
         "undelegated_ops": [{"op": "SIGN", "count": 1, "reason": "XNNPACK has no such op"}],
         "delegation_problem": None,
+        "delegation": {
+            "2.16": {
+                "partitions": 1,
+                "fully_delegated": False,
+                "undelegated_ops": [{"op": "SIGN", "count": 1, "reason": "XNNPACK has no such op"}],
+                "nodes_total": 2,
+                "nodes_delegated": 1,
+            }
+        },
         "litert_version": ai_edge_litert.__version__,
         "custom_ops": [],
         "flex_ops": [],
