@@ -38,10 +38,10 @@ def define_flags():
 
 def main(_):
     paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
+    outputs.check(FLAGS.output, outputs.json_with("runtime", "models"), reads=paths)
     for path in paths:
         if not path.is_file():
             raise MissingFileError(f"there is no model file {path}")
-    outputs.check(FLAGS.output, outputs.json_with("runtime", "models"), reads=paths)
     with files.replacing(FLAGS.output) as temporary:
         report = _report(paths, _measured(paths))
         files.write_json(temporary, report)

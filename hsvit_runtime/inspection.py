@@ -65,6 +65,7 @@ def inspect(path_or_bytes, *, runtime=None):
     ops = [op for graph in model.subgraphs for op in graph.ops]
     try:
         macs = _sum((op.kind, multiply_adds(op)) for op in ops)
+        older = _older_delegation(model, oldest)
     except (LookupError, AttributeError) as error:
         raise InputError(f"{name} is damaged: an op lacks an input, an output or a dimension") from error
     custom = {op.kind for op in ops if op.custom}
@@ -78,7 +79,7 @@ def inspect(path_or_bytes, *, runtime=None):
         "macs": macs,
         "total_macs": sum(macs.values()),
         **_delegation(model, observed),
-        "delegation": {xnnpack_2_16.RUNTIME: _older_delegation(model, oldest)},
+        "delegation": {xnnpack_2_16.RUNTIME: older},
         "litert_version": ai_edge_litert.__version__,
         "custom_ops": sorted(custom - flex),
         "flex_ops": sorted(flex),

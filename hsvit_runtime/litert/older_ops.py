@@ -91,7 +91,7 @@ def _reduced(writer, op, is_mean):
     """A mean or a sum, one run of neighbouring axes after the other, the last first."""
     x, output = op.inputs[0], op.outputs[0]
     shape, axes = writer.shape(x), writer.values(op.inputs[1])
-    if not shape or not axes or 0 in shape:
+    if not shape or not axes or 0 in shape or not writer.shape(output):
         return False
     is_float, last = writer.has_dtype(x, "float32"), len(shape) - 1
     axes = sorted({axis % len(shape) for axis in axes})

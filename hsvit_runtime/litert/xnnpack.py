@@ -17,6 +17,7 @@ _FLOAT_ONLY = """
 _QUANTIZED = frozenset(["int8", "uint8"])
 _DTYPES = dict.fromkeys(_FLOAT_OR_INT8.split(), _QUANTIZED | {"float32"})
 _DTYPES |= dict.fromkeys(_FLOAT_ONLY.split(), frozenset(["float32"]))
+NO_ELEMENTS = "a tensor without elements"
 SLICE_TO_THE_END = "its size is -1 (to the end) instead of a number"
 # Kernels and parameters: the indices of inputs that have to be constants.
 _CONSTANTS = {
@@ -94,7 +95,7 @@ def _activation(op):
 def _shapes(op):
     shapes = [tensor.shape for tensor in _values(op)]
     if any(0 in shape for shape in shapes):
-        return "a tensor without elements"
+        return NO_ELEMENTS
     if any(len(shape) > 6 for shape in shapes):
         return "a tensor with more than 6 dimensions"
     return None

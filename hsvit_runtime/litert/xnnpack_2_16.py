@@ -9,6 +9,7 @@ from hsvit_runtime.litert import xnnpack
 
 RUNTIME = "2.16"
 _LACKING = ("BATCH_MATMUL", "COS", "EXP", "GELU", "LOG", "REDUCE_MAX", "REDUCE_MIN", "RSQRT", "SIN", "SUM")
+_LATER_LIMITS = (xnnpack.NO_ELEMENTS, xnnpack.SLICE_TO_THE_END)
 _KERNELS = ("CONV_2D", "FULLY_CONNECTED")
 
 
@@ -38,9 +39,10 @@ def reason(op):
     """
     if op.kind in _LACKING:
         return f"XNNPACK of {RUNTIME} has no such op"
-    if op.kind == "SLICE" and xnnpack.reason(op) == xnnpack.SLICE_TO_THE_END:
+    today = xnnpack.reason(op)
+    if today in _LATER_LIMITS:
         return None
-    return xnnpack.reason(op) or _LIMITS.get(op.kind, lambda op: None)(op)
+    return today or _LIMITS.get(op.kind, lambda op: None)(op)
 
 
 def _mean(op):
@@ -63,9 +65,12 @@ def _unpacks_constant(op):
 
 
 def _partitions(graph, left):
-    """The number of partitions: in turns, all delegated ops that are ready, and all others that are."""
+    """The number of partitions: in turns, all delegated ops that are ready, and all others that are.
+
+    The first op says which come first.
+    """
     waiting, done, count = list(graph.ops), set(), 0
-    runs_delegated = True
+    runs_delegated = bool(waiting) and waiting[0] not in left
     while waiting:
         rest = []
         for op in waiting:
@@ -76,7 +81,8 @@ def _partitions(graph, left):
                 done.add(op)
             else:
                 rest.append(op)
-        if runs_delegated and len(rest) < len(waiting):
-            count += 1
+        if len(rest) == len(waiting):  # a damaged file, whose ops wait for each other
+            break
+        count += runs_delegated
         waiting, runs_delegated = rest, not runs_delegated
     return count

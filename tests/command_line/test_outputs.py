@@ -20,6 +20,7 @@ COMMANDS = {
     "export.benchmark": (("--original=M.keras", "--mobile=M.tflite"), ".json"),
     "export.catalog": ((), ".md"),
     "export.inspection": (("M.tflite",), ".json"),
+    "export.older_runtime": (("--python=python", "--original=M.tflite", "--mobile=N.tflite"), ".json"),
     "export.phone": (("report",), ".json"),
     "export.report": (("--workdir=.",), ".html"),
     "export.serve": (("--manifest=manifest.json", "--bench"), ".json"),

@@ -121,6 +121,15 @@ def test_all_of_a_small_report():
         "fully_delegated": False,
         "undelegated_ops": [{"op": "SIGN", "count": 1, "reason": "XNNPACK has no such op"}],
         "delegation_problem": None,
+        "delegation": {
+            "2.16": {
+                "partitions": 1,
+                "fully_delegated": False,
+                "undelegated_ops": [{"op": "SIGN", "count": 1, "reason": "XNNPACK has no such op"}],
+                "nodes_total": 2,
+                "nodes_delegated": 1,
+            }
+        },
         "litert_version": ai_edge_litert.__version__,
         "custom_ops": [],
         "flex_ops": [],
@@ -525,6 +534,35 @@ def test_summary_fits_100_columns_and_steers_no_terminal():
     lines = inspection.summary("m.tflite", inspect(builder.content([x], [y])))
     assert max(map(len, lines)) <= 100
     assert all(line.isprintable() for line in lines)
+
+
+def test_summary_warns_of_what_the_older_delegate_leaves():
+    builder = Builder()
+    x, y, z = (builder.tensor((1, 4)) for _ in range(3))
+    builder.op("RELU", [x], [y])
+    builder.op("RSQRT", [y], [z])
+    report = inspect(builder.content([x], [z]), runtime="2.16.1")
+    assert report["fully_delegated"]
+    assert report["delegation"]["2.16"] == {
+        "partitions": 1,
+        "fully_delegated": False,
+        "undelegated_ops": [{"op": "RSQRT", "count": 1, "reason": "XNNPACK of 2.16 has no such op"}],
+        "nodes_total": 2,
+        "nodes_delegated": 1,
+    }
+    text = "\n".join(inspection.summary("m", report))
+    assert "on 2.16     WARNING: 1 partition, 1 of 2 ops delegated, not 1 RSQRT; ratios of latencies" in text
+    assert "on 2.16     1 partition, all 2 ops" in "\n".join(
+        inspection.summary("m", inspect(small_relus(), runtime="2.16"))
+    )
+
+
+def small_relus():
+    builder = Builder()
+    x, y, z = (builder.tensor((1, 4)) for _ in range(3))
+    builder.op("RELU", [x], [y])
+    builder.op("NEG", [y], [z])
+    return builder.content([x], [z])
 
 
 # ---- the command -----------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def rewritten(content):
         ((2, 3, 5, 4), [1, 3]),
         ((2, 3, 2, 5, 4), [1, 2]),
         ((3, 4), [0]),
-        ((3, 4), [0, 1]),
+        ((3, 4, 2), [0, 1]),
     ],
 )
 @pytest.mark.parametrize("kind", ["MEAN", "SUM"])
