@@ -237,6 +237,7 @@ def test_a_detector_that_gives_its_best_boxes(detector, tmp_path):
         writing.write(request(detector, tmp_path / "other", ("best.tflite", "dynamic.tflite"), images=2))
 
 
+@pytest.mark.slow
 def test_clips_are_pictures_of_their_frames(tmp_path):
     bundles.make_video_model(tmp_path)
     described = writing.write(request(tmp_path, tmp_path / "bundle", ("dynamic.tflite",), images=3))

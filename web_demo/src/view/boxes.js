@@ -2,10 +2,10 @@
 
 import { h } from "./dom.js";
 
-// Pixels of the drawing, which is about twice as fine as it is shown.
-const LEAST_WIDTH = 640;
-const LINE = 4;
-const FONT = 26;
+const LEAST_WIDTH = 640; // pixels of the drawing, which is about twice as fine as it is shown
+// Widths of a line and of a letter as shares of the drawing's.
+const LINE = 1 / 160;
+const FONT = 1 / 25;
 // One after the other for the classes, as in the host's pictures; black letters are read on all of them.
 const COLOURS = ["#4f9fd8", "#ff7f0e", "#4fb84f", "#f0716f", "#b08bd6", "#b98a7c", "#e377c2", "#a0a0a0", "#bcbd22", "#17becf"];
 
@@ -26,7 +26,7 @@ export function drawBoxes(picture, found) {
   const drawing = canvas.getContext("2d");
   drawing.imageSmoothingEnabled = false;
   drawing.drawImage(picture, 0, 0, canvas.width, canvas.height);
-  drawing.font = `${FONT}px system-ui, sans-serif`;
+  drawing.font = `${Math.round(FONT * canvas.width)}px system-ui, sans-serif`;
   drawing.textBaseline = "top";
   for (const one of [...found].reverse()) {
     drawBox(drawing, one); // the best last, on top
@@ -43,15 +43,16 @@ function described(found) {
 
 function drawBox(drawing, { box, index, text }) {
   const { width, height } = drawing.canvas;
+  const [stroke, letters] = [LINE * width, FONT * width];
   const [left, top, right, bottom] = box.map((share, i) => share * (i % 2 ? height : width));
   drawing.strokeStyle = drawing.fillStyle = COLOURS[index % COLOURS.length];
-  drawing.lineWidth = LINE;
+  drawing.lineWidth = stroke;
   drawing.strokeRect(left, top, right - left, bottom - top);
   // The name stands above the box, within the picture.
-  const room = drawing.measureText(text).width + 2 * LINE;
-  const x = Math.max(0, Math.min(left - LINE / 2, width - room));
-  const y = Math.max(0, Math.min(top - FONT - LINE, height - FONT - LINE));
-  drawing.fillRect(x, y, room, FONT + LINE);
+  const room = drawing.measureText(text).width + 2 * stroke;
+  const x = Math.max(0, Math.min(left - stroke / 2, width - room));
+  const y = Math.max(0, Math.min(top - letters - stroke, height - letters - stroke));
+  drawing.fillRect(x, y, room, letters + stroke);
   drawing.fillStyle = "#000000";
-  drawing.fillText(text, x + LINE, y + LINE);
+  drawing.fillText(text, x + stroke, y + stroke);
 }
