@@ -51,7 +51,7 @@ def output_of(*command):
 @pytest.mark.slow
 def test_the_apk(tmp_path):
     made = make_bundle(tmp_path)
-    apk, printed, well = build(made, tmp_path / "target")
+    apk, printed, well = build(made, tmp_path / "target", HOME=str(tmp_path))
     assert well, printed
     check_manifest(apk)
     with zipfile.ZipFile(apk) as archive:
@@ -60,7 +60,8 @@ def test_the_apk(tmp_path):
     verified = output_of("apksigner", "verify", "--verbose", str(apk))
     assert "Verified using v2 scheme (APK Signature Scheme v2): true" in verified
     assert "Verified using v3 scheme (APK Signature Scheme v3): true" in verified
-    assert "CN=HSViT Benchmark debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
+    assert "CN=Android Debug" in output_of("apksigner", "verify", "--print-certs", str(apk))
+    assert (tmp_path / ".android" / "debug.keystore").is_file()  # `make clean` leaves it
 
 
 def check_manifest(apk):
@@ -73,8 +74,12 @@ def check_manifest(apk):
     tree = output_of("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", str(apk))
     assert "uses-permission" not in tree
     assert re.search(r"allowBackup\(0x\w+\)=false", tree)
+    assert re.search(r"extractNativeLibs\(0x\w+\)=false", tree)
     main = tree[tree.index("E: activity") :]
     assert re.search(r"exported\(0x\w+\)=true", main)
+    assert re.search(r"launchMode\(0x\w+\)=2", main)  # singleTask
+    service = tree[tree.index("E: service") :]
+    assert re.search(r'process\(0x\w+\)=":runner"', service)
 
 
 def check_content(archive, made):
