@@ -54,7 +54,7 @@ def output_of(*command):
 @pytest.mark.slow
 def test_the_apk(tmp_path):
     made = make_bundle(tmp_path)
-    apk, printed, well = build(made, tmp_path / "target")
+    apk, printed, well = build(made, tmp_path / "target", HOME=str(tmp_path))
     assert well, printed
     check_manifest(apk)
     with zipfile.ZipFile(apk) as archive:
@@ -86,8 +86,12 @@ def check_manifest(apk):
     assert re.search(r"allowBackup\(0x\w+\)=false", tree)
     host = tree[tree.index('"org.hsvit.benchmark.app.HostProvider"') :]
     assert re.search(r'permission\(0x\w+\)="android.permission.DUMP"', host), "for adb's shell alone"
+    assert re.search(r"extractNativeLibs\(0x\w+\)=false", tree)
     main = tree[tree.index("E: activity") :]
     assert re.search(r"exported\(0x\w+\)=true", main)
+    assert re.search(r"launchMode\(0x\w+\)=2", main)  # singleTask
+    service = tree[tree.index("E: service") :]
+    assert re.search(r'process\(0x\w+\)=":runner"', service)
 
 
 def check_content(archive, made):

@@ -55,7 +55,8 @@ def test_it_warns_of_all_that_python_would(phone_report):
     assert [entry["code"] for entry in found] == ["thermal"]
     assert all(entry in phone_report["warnings"] for entry in found)
     codes = {entry["code"]: entry["model"] for entry in phone_report["warnings"]}
-    assert codes == {"failed": "broken.tflite", "wrong_answers": "dynamic.tflite", "thermal": None}
+    of_dynamic = dict.fromkeys(("wrong_answers", "fallback"), "dynamic.tflite")
+    assert codes == {"failed": "broken.tflite", **of_dynamic, "thermal": None}
 
 
 def test_the_page_shows_it():
@@ -73,6 +74,8 @@ def test_the_page_shows_it():
         "original.tflite (2)",
         "WRONG OUTPUTS for 10 of 10 samples",
         "pair broken was not measured: broken.tflite holds 3 bytes, bundle.json says 22",
+        "CPU, XNNPACK, 1 partition, 86 of 86 nodes",
+        "CPU, XNNPACK, 14 partitions, 80 of 109 nodes",
         "the device throttled after measuring, status 1",
     ):
         assert told in html

@@ -112,6 +112,7 @@ public final class RunnerService extends Service {
             return cancelled;
           }
         };
+    asked.setClassLoader(Settings.class.getClassLoader()); // it came from another process
     Settings settings = (Settings) asked.getSerializable(SETTINGS);
     Benchmark benchmark = new Benchmark(bundle, telling, app.phone.decoder, app.phone.machine);
     StoredResult.write(

@@ -146,8 +146,8 @@ public class CrashesTest {
     Bundle bundle = Library.open(app, AppFixture.KEY);
     app.runs().start("r1", AppFixture.KEY, bundle, bundle.pairs(), FEW);
     crash();
-    fixture.letGo();
     Run.Ending ending = fixture.awaitEnding();
+    fixture.letGo();
     assertEquals(Status.FAILED, ending.status);
     assertEquals(1, ending.measured);
     String text = new String(Files.readAllBytes(ending.file.toPath()), "UTF-8");
@@ -164,13 +164,15 @@ public class CrashesTest {
     Bundle bundle = Library.open(app, AppFixture.KEY);
     app.runs().start("r1", AppFixture.KEY, bundle, bundle.pairs(), FEW);
     assertEquals("measuring sums", new Unfinished(app).left()); // as the next process reads it
+    RunHolder before = app.runs();
     app.onCreate();
-    fixture.letGo();
     MainActivity activity = Robolectric.buildActivity(MainActivity.class).setup().get();
     assertTrue(Screen.text(activity), Screen.text(activity).contains("ended while it was measuring sums"));
     activity = Robolectric.buildActivity(MainActivity.class).setup().get();
     assertFalse(Screen.text(activity).contains("ended while"));
     assertNull(new Unfinished(app).left());
+    fixture.letGo();
+    fixture.await(() -> before.run().ending() != null);
   }
 
   @Test

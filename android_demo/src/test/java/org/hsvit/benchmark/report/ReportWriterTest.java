@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONObject;
@@ -44,10 +45,11 @@ public class ReportWriterTest {
 
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
-  /** A run of a correct pair, a pair with wrong outputs, and a pair that cannot be measured. */
+  /** A run of a correct pair, a pair with wrong outputs in pieces, and a pair that cannot be measured. */
   private static Session.Outcome eventfulRun(File file) throws Exception {
     FakePhone phone = new FakePhone();
     phone.offsets.put(FakePhone.DYNAMIC, 0.25f);
+    phone.delegations.put(FakePhone.DYNAMIC, new Delegation(80, 109, 14));
     phone.files.put("broken.tflite", new byte[3]);
     JSONObject model = new JSONObject(phone.described.getJSONArray("models").get(1).toString());
     phone.described.getJSONArray("models").put(model.put("file", "broken.tflite"));
