@@ -138,7 +138,7 @@ def test_a_bundle_of_another_version_is_not_sent(tmp_path):
 
 def test_progress_is_of_this_run_alone(stand_in):
     other = 'HSVIT_PROGRESS {"run_id": "other", "done": 9, "total": 9}'
-    stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"])
+    stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"], file=False)
     device, seen = adb.connect(), []
     app.start(device, "mine", pairs="all")
     result = app.follow(storage(), "mine", timeout=60, progress=lambda *step: seen.append(step))
