@@ -79,7 +79,10 @@ def require(device, apk=None):
 
 def wake(device):
     """Turns the screen on, as a run needs it; returns whether the phone let us: some refuse adb's keys."""
-    return device.tries("input", "keyevent", "KEYCODE_WAKEUP").returncode == 0
+    try:
+        return device.tries("input", "keyevent", "KEYCODE_WAKEUP").returncode == 0
+    except NoAnswerError:
+        return False
 
 
 def push_bundle(storage, folder):

@@ -30,7 +30,11 @@ def missing_on_android_8(dex, r8, folder):
     tracer = ["java", "-cp", str(r8), "com.android.tools.r8.tracereferences.TraceReferences", "--check"]
     libraries = ["--lib", str(android), "--lib", str(_java_8(folder / "java8.jar"))]
     done = subprocess.run([*tracer, *libraries, "--source", str(dex)], capture_output=True, text=True)
-    return set(re.findall(r"Missing \w+ (?:\S+ )??(\S+) \(referenced from", done.stdout + done.stderr))
+    printed = done.stdout + done.stderr
+    missing = set(re.findall(r"Missing \w+ (?:\S+ )??(\S+) \(referenced from", printed))
+    if done.returncode and not missing:
+        raise RuntimeError(f"TraceReferences failed: {printed[:1000]}")
+    return missing
 
 
 def _java_8(jar):
@@ -39,9 +43,8 @@ def _java_8(jar):
     written = set()
     with zipfile.ZipFile(symbols) as source, zipfile.ZipFile(jar, "w") as target:
         for name in source.namelist():
-            releases, _, path = name.partition("/")
-            path = re.sub(r"^java\.\w+(\.\w+)*/", "", path)  # the folder of a module
-            if "8" in releases and path.endswith(".sig") and path not in written:
-                written.add(path)
-                target.writestr(path.removesuffix(".sig") + ".class", source.read(name))
+            found = re.fullmatch(r"\w*8\w*/(?:[\w.]+\.\w+/)?(javax?/.*)\.sig", name)  # releases/module/class
+            if found and found[1] not in written:
+                written.add(found[1])
+                target.writestr(f"{found[1]}.class", source.read(name))
     return jar

@@ -84,7 +84,7 @@ def check_manifest(apk):
     tree = output_of("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", str(apk))
     assert "uses-permission" not in tree
     assert re.search(r"allowBackup\(0x\w+\)=false", tree)
-    host = tree[tree.index('"org.hsvit.benchmark.app.HostProvider"') :]
+    host = tree[tree.index('".app.HostProvider"') :]
     assert re.search(r'permission\(0x\w+\)="android.permission.DUMP"', host), "for adb's shell alone"
     assert re.search(r"extractNativeLibs\(0x\w+\)=false", tree)
     main = tree[tree.index("E: activity") :]

@@ -138,7 +138,7 @@ def test_a_bundle_of_another_version_is_not_sent(tmp_path):
 
 def test_progress_is_of_this_run_alone(stand_in):
     other = 'HSVIT_PROGRESS {"run_id": "other", "done": 9, "total": 9}'
-    stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"])
+    stand_in.set(log=["progress 1 4", other, "progress 2 4", "done"], file=False)
     device, seen = adb.connect(), []
     app.start(device, "mine", pairs="all")
     result = app.follow(storage(), "mine", timeout=60, progress=lambda *step: seen.append(step))
@@ -423,10 +423,11 @@ def test_a_log_that_shows_nothing(stand_in, tmp_path):
     phone.run(device, tmp_path / "phone.json")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("report_is_that_of_the_phone")
-@pytest.mark.parametrize("command", ["pidof", "cat"])
+@pytest.mark.parametrize("command", ["input", "pidof", "cat"])
 def test_a_command_that_does_not_answer(stand_in, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(adb, "_TIMEOUT", 1)
+    monkeypatch.setattr(adb, "_TIMEOUT", 5)  # the stand-in takes a second on a busy machine
     stand_in.set(log_shows=False, hanging=[command])
     phone.run(adb.connect(), tmp_path / "phone.json")
 
