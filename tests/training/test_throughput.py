@@ -7,7 +7,9 @@ import sys
 
 import keras
 import pytest
+from absl import flags
 
+from tests.command_line.in_process import call
 from training import throughput
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -55,16 +57,19 @@ def test_a_process_that_cannot_start_is_named(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words, message", [("maybe", "--jit takes"), ("", "--jit takes")])
-def test_a_wrong_jit_is_named(words, message):
-    with pytest.raises(ValueError, match=message):
-        throughput._jit(words)
-
-
-@pytest.mark.parametrize("numbers", [["32", "32"], ["32", "32", "x"], ["32", "0", "3"]])
-def test_a_wrong_image_shape_is_named(numbers):
-    with pytest.raises(ValueError, match=f"--image_shape .*received {','.join(numbers)}"):
-        throughput._image_shape(numbers)
+@pytest.mark.parametrize(
+    "flag, message",
+    [
+        ("--jit=maybe", r"--jit=maybe: value should be one of <on\|off>"),
+        ("--jit=", "--jit=: a list without gaps is needed"),
+        ("--image_shape=32,32", "--image_shape=32,32: 3 values are needed, separated by commas"),
+        ("--image_shape=32,32,x", "--image_shape=32,32,x: invalid literal"),
+        ("--image_shape=32,0,3", "--image_shape=32,0,3: 0 is not an integer in the range"),
+    ],
+)
+def test_a_wrong_flag_is_named(flag, message):
+    with pytest.raises(flags.Error, match=message):
+        call(throughput, "--output=o.json", flag)
 
 
 def test_the_table_shows_median_and_spread():

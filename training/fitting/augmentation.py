@@ -201,6 +201,8 @@ def _compile(function):
 def _name_and_arguments(entry):
     try:
         name, arguments = entry
+        if not isinstance(name, str):
+            raise TypeError("an operation is named by text")
         return name, dict(arguments)
     except (TypeError, ValueError) as error:
         raise InputError(

@@ -389,7 +389,7 @@ def _check_settings(name, settings):
             raise InputError(
                 f"the cost {name} has no setting {setting!r}; it has {', '.join(parameters) or 'none'}"
             )
-        if value is not None or parameters[setting].default is not None:
+        if value is not None or parameters[setting].default not in (None, inspect.Parameter.empty):
             _SETTINGS[setting].check(value, f"the setting {setting} of {name}")
     for setting, parameter in parameters.items():
         if parameter.default is parameter.empty and settings.get(setting) is None:
