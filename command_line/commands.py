@@ -42,6 +42,7 @@ def run(main, uses_keras=True, argument=None, first=None):
             sys.exit(f"error: needs one {argument}; options are written --name=value; received {arguments}")
         if arguments and not argument:
             sys.exit(f"error: unexpected argument {arguments[0]!r}; options are written --name=value")
+        config_files.check()
         try:
             if first:
                 first()

@@ -2,6 +2,8 @@
 
 import sys
 
+from absl import flags
+
 
 def define(default, meaning, **options):
     """Defines `--config`.
@@ -16,6 +18,14 @@ def define(default, meaning, **options):
     try:  # a default is read at once, with its changes of the command line
         config_flags.DEFINE_config_file("config", default, meaning, **options)
     except Exception as error:  # the file is Python, which may raise anything
+        sys.exit(error_line(error))
+
+
+def check():
+    """Ends the process if `--config` names a file that is not there, which shows at the first use alone."""
+    try:
+        hasattr(flags.FLAGS.get_flag_value("config", None), "to_dict")
+    except OSError as error:
         sys.exit(error_line(error))
 
 
