@@ -23,8 +23,10 @@ def define(default, meaning, **options):
 
 def check():
     """Ends the process if `--config` names a file that is not there, which shows at the first use alone."""
+    if "config" not in flags.FLAGS:
+        return
     try:
-        hasattr(flags.FLAGS.get_flag_value("config", None), "to_dict")
+        hasattr(flags.FLAGS.config, "to_dict")
     except OSError as error:
         sys.exit(error_line(error))
 
