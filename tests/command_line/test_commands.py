@@ -289,3 +289,15 @@ def test_a_change_of_a_config_that_cannot_be_is_one_line(change, said, tmp_path)
     result = run(code, change)
     assert result.returncode == 1
     assert result.stderr.startswith(said) and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("shapes", [[(8, 4)], [(None, None, 1)], [(8,)], [(8, 8, 1), (8, 8, 1)]])
+def test_a_model_of_no_images_is_told_so(shapes):
+    import keras
+
+    inputs = [keras.Input(shape) for shape in shapes]
+    model = keras.Model(inputs, inputs, name="stranger")
+    with pytest.raises(InputError, match="^'stranger' has to take images .* of one size.*its inputs are"):
+        model_data.check_takes_images(model)
+    one = keras.Input((8, 8, 1))
+    model_data.check_takes_images(keras.Model(one, one))
