@@ -297,7 +297,7 @@ def test_a_model_of_no_images_is_told_so(shapes):
 
     inputs = [keras.Input(shape) for shape in shapes]
     model = keras.Model(inputs, inputs, name="stranger")
-    with pytest.raises(InputError, match="^'stranger' has to take images .* of one size.*its inputs are"):
+    with pytest.raises(InputError, match=r"^'stranger' has to take images .* of one size.*its inputs are"):
         model_data.check_takes_images(model)
     one = keras.Input((8, 8, 1))
     model_data.check_takes_images(keras.Model(one, one))
