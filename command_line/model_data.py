@@ -50,6 +50,21 @@ def are_pixels(shape):
     return len(shape) in (4, 5)
 
 
+def check_takes_images(model, otherwise=""):
+    """Raises `InputError` unless a model has one input, images or clips of one size.
+
+    Args:
+        model: `keras.Model`.
+        otherwise: str, what to do with a model of others, for the end of the message.
+    """
+    shapes = [tuple(tensor.shape) for tensor in model.inputs]
+    if len(shapes) != 1 or not are_pixels(shapes[0]) or None in shapes[0][1:]:
+        raise InputError(
+            f"{model.name!r} has to take images (batch, height, width, channels) of one size, or clips with "
+            f"frames in front of the height, and its inputs are {shapes}{otherwise}"
+        )
+
+
 def input_range_of(description, given=None, option="--input_range"):
     """The values that a black and a white pixel have in a model's input.
 

@@ -122,7 +122,7 @@ def multiply_adds(op):
 def _content(path_or_bytes):
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         return bytes(path_or_bytes), "the model"
-    return input_files.read(path_or_bytes, may_be_empty=True), str(path_or_bytes)
+    return input_files.read(path_or_bytes, ".tflite file", may_be_empty=True), str(path_or_bytes)
 
 
 def _delegation(model, observed):

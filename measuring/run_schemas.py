@@ -34,7 +34,7 @@ SUMMARY = partial(
 FINISHED = {
     **SUMMARY,
     "required": [
-        *("task", "parameters", "layers", "multiply_adds", "epochs", "images_seen", "seconds"),
+        *("parameters", "layers", "multiply_adds", "epochs", "images_seen", "seconds"),
         *("validation", "best", "test"),
     ],
 }

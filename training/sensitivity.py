@@ -27,6 +27,7 @@ def define_flags():
 
 def main(_):
     from hsvit_keras.backends import require_backend
+    from hsvit_keras.compression.graph import functional
     from hsvit_keras.layers.model_description import description_of
     from hsvit_keras.model_files import load_model
     from hsvit_keras.tasks import task_named
@@ -36,6 +37,7 @@ def main(_):
     require_backend("tensorflow", "jax")
     outputs.check(FLAGS.output, outputs.json_with("scheme", "layers"), reads=[FLAGS.model])
     model = load_model(FLAGS.model)
+    model_data.check_takes_images(functional(model))
     description = description_of(model)
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)

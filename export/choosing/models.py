@@ -8,7 +8,6 @@ import pathlib
 import keras
 
 from command_line import model_data
-from export.converting import options
 from hsvit_keras.artifacts.model_outputs import activation_of, loss_of
 from hsvit_keras.compression.counting import count_parameters
 from hsvit_keras.layers.model_description import description_of
@@ -119,7 +118,7 @@ def read(paths, data=None):
 def _read(name, path, data):
     keras.utils.clear_session()  # frees the last model
     model = load_model(path)
-    options.check_takes_images(model)
+    model_data.check_takes_images(model)
     description, shapes = description_of(model), [tuple(tensor.shape) for tensor in model.outputs]
     try:
         data_set = model_data.data_set_of(description, data)

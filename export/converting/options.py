@@ -13,6 +13,7 @@ from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
 FLAGS = flags.FLAGS
 _CALIBRATION = ["calibration_data", "calibration_samples", "calibration_ranges", "equalize", "correct_biases"]
+_OTHERWISE = ": export.tflite and export.onnx take arrays by --inputs"
 
 
 def define_flags():
@@ -185,7 +186,7 @@ def _calibration(batches):
 def _inputs(dataset, model, count):
     from hsvit_keras.layers.model_description import description_of
 
-    check_takes_images(model)
+    model_data.check_takes_images(model, _OTHERWISE)
     description, shape = description_of(model), model.inputs[0].shape[1:]
     return sample_images(
         dataset,
@@ -194,14 +195,3 @@ def _inputs(dataset, model, count):
         input_range=model_data.input_range_of(description, FLAGS.input_range),
         crop=crop_of(description.resizing),
     )
-
-
-def check_takes_images(model):
-    """Raises `InputError` unless a model has one input, images or clips of one size."""
-    shapes = [tuple(tensor.shape) for tensor in model.inputs]
-    if len(shapes) != 1 or not model_data.are_pixels(shapes[0]) or None in shapes[0][1:]:
-        raise InputError(
-            f"{model.name!r} has to take images (batch, height, width, channels) of one size, or clips with "
-            f"frames in front of the height, and its inputs are {shapes}: export.tflite and export.onnx take "
-            "arrays by --inputs"
-        )

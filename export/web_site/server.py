@@ -17,7 +17,7 @@ import urllib.parse
 from export.web_site import collecting
 from hsvit_runtime import input_files, json_files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
-from hsvit_runtime.json_schemas import mapping, record
+from hsvit_runtime.json_schemas import TEXT, mapping, record
 
 # Threads: https://web.dev/articles/coop-coep. All the rest limits what a page may do, even one with a fault.
 HEADERS = {
@@ -37,7 +37,7 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
 }
-_FILE = record(sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"})
+_FILE = record(sha256=TEXT)
 _SITE = record(files={**mapping(_FILE), "required": ["index.html"]})
 _REPORTS = "/reports"
 _REPORT_TYPE = "application/json"

@@ -290,23 +290,13 @@ def test_output_that_nobody_takes(output, status, said, tmp_path):
     assert (result.returncode, result.stderr) == (status, said)
 
 
-@pytest.mark.parametrize(
-    "change, said",
-    [
-        ("--config.nope=1", "error: --config: unknown key: "),
-        ("--config.epochs=many", "error: flag --config.epochs=many: "),
-        ("--config=nowhere.py", "error: --config: cannot be used: "),
-    ],
-)
-def test_a_change_of_a_config_that_cannot_be_is_one_line(change, said, tmp_path):
-    (tmp_path / "config.py").write_text(
-        "from ml_collections import ConfigDict\ndef get_config(): return ConfigDict({'epochs': 1})"
-    )
-    code = (
-        "from absl import flags\nfrom command_line import config_files\n"
-        f"config_files.define({str(tmp_path / 'config.py')!r}, 'A config.')\n"
-        "commands.run(lambda _: flags.FLAGS.config.epochs, uses_keras=False)"
-    )
-    result = run(code, change)
-    assert result.returncode == 1
-    assert result.stderr.startswith(said) and result.stderr.count("\n") == 1
+@pytest.mark.parametrize("shapes", [[(8, 4)], [(None, None, 1)], [(8,)], [(8, 8, 1), (8, 8, 1)]])
+def test_a_model_of_no_images_is_told_so(shapes):
+    import keras
+
+    inputs = [keras.Input(shape) for shape in shapes]
+    model = keras.Model(inputs, inputs, name="stranger")
+    with pytest.raises(InputError, match=r"^'stranger' has to take images .* of one size.*its inputs are"):
+        model_data.check_takes_images(model)
+    one = keras.Input((8, 8, 1))
+    model_data.check_takes_images(keras.Model(one, one))

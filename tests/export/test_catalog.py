@@ -165,7 +165,7 @@ def test_wrong_options(tmp_path, examined):
     with pytest.raises(MissingFileError, match=r"there is no folder .*nowhere"):
         models_table.write(tmp_path / "nowhere" / "m.md")
     (tmp_path / "m.json").write_text('{"vit": ')
-    with pytest.raises(InputError, match=r"m\.json is damaged.*remove it"):
+    with pytest.raises(InputError, match=r"m\.json is no JSON.*remove it"):
         models_table.write(tmp_path / "m.md")
     assert examined == []
     assert [path.name for path in tmp_path.iterdir()] == ["m.json"]

@@ -498,6 +498,18 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
         ("config.json", b"\xff\xfe\x00", r"config\.json is no JSON: "),
         ("metrics.jsonl", "[1]\n", r"line 1 of .*metrics\.jsonl: the whole is wrong: \[1\] is not of type"),
         ("exports/strange.json", "[1]", r"strange\.json holds no JSON object"),
+        ("summary.json", {"best": {"epoch": "two"}}, r"summary\.json: best\.epoch is wrong: 'two' is not"),
+        (
+            "metrics.jsonl",
+            '{"loss": 1e300}\n',
+            r"line 1 of .*metrics\.jsonl: loss is wrong: 1e\+300 is greater",
+        ),
+        ("samples.png", b"no picture", r"samples\.png is no PNG picture"),
+        (
+            "exports/other.json",
+            {**ARTIFACT, "ops": -1},
+            r"other\.json is no report of a converter: ops is wrong: -1 is",
+        ),
     ],
 )
 def test_files_that_cannot_be_used_are_left_out_and_named(workdir, name, content, message):

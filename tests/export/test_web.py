@@ -263,7 +263,7 @@ def test_what_is_no_report_is_refused(serving, tmp_path, monkeypatch):
     assert post(running, good, Content_Type="text/plain")[0] == 415
     assert post(running, "{")[0] == 422
     assert post(running, "[" * 100_000)[0] == 422
-    assert "NaN is no number" in post(running, good.replace("2.0", "NaN", 1))[1]
+    assert "holds NaN, which is no number" in post(running, good.replace("2.0", "NaN", 1))[1]
     assert "does not follow" in post(running, "{}")[1]
     with monkeypatch.context() as patch:
         patch.setattr(collecting, "MOST_BYTES", 10)

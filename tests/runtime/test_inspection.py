@@ -395,7 +395,7 @@ def test_flex_ops_of_the_converter():
 
 # ---- damage ----------------------------------------------------------------------------------------
 def test_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^there is no file .*/gone.tflite$"):
+    with pytest.raises(FileNotFoundError, match=r"^there is no .tflite file .*/gone.tflite$"):
         inspect(tmp_path / "gone.tflite")
     with pytest.raises(FileError, match=r"is a folder, a .tflite file is needed$"):
         inspect(tmp_path)
@@ -605,7 +605,7 @@ def test_command_fails_when_the_runtime_is_too_old(tmp_path):
     [
         ([], "error: needs one .tflite file; options are written --name=value; received []"),
         (["a.tflite", "b.tflite"], "error: needs one .tflite file; options are written"),
-        (["gone.tflite"], "error: there is no file gone.tflite"),
+        (["gone.tflite"], "error: there is no .tflite file gone.tflite"),
         (["setup.cfg"], "error: setup.cfg is not a .tflite file"),
     ],
 )

@@ -5,8 +5,10 @@ import pathlib
 import random
 import shutil
 
+from command_line import model_data
 from hsvit_keras.backends import require_backend
 from hsvit_keras.compression import prune, slim
+from hsvit_keras.compression.graph import functional
 from hsvit_keras.compression.rewriting import with_dtype
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
@@ -53,6 +55,7 @@ def compress(model, output, config, data_dir=None):
     )
     outputs.check(output, compressed, reads=[model])
     original = load_model(model)
+    model_data.check_takes_images(functional(original))
     steps = chain(config, description_of(original), original.input_shape[1:])
     _check_teachers(steps)
     _check_slimming(steps, original)
