@@ -59,12 +59,12 @@ def run(main, uses_keras=True, argument=None, first=None):
     if uses_keras:
         flags.DEFINE_list("import", [], "Modules that define classes of models, to import first.")
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     _raise_on(signal.SIGINT, KeyboardInterrupt())
     _raise_on(signal.SIGTERM, SystemExit(143))  # so that temporary files are removed
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it is closed
+        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     try:
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:
