@@ -61,10 +61,7 @@ def _class_names(data_dir):
 
 def _read_list(file):
     """[(path of an image, its label)] of a list."""
-    return [
-        _parse(file, number, line)
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1)
-    ]
+    return [_parse(file, number, line) for number, line in enumerate(file.read_text().splitlines(), start=1)]
 
 
 def _parse(file, number, line):

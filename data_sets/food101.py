@@ -31,11 +31,11 @@ def load(split, data_dir=None):
             "meta/train.txt and meta/test.txt",
             "ETH Zurich, Computer Vision Lab, data set Food-101",
         )
-    class_names = tuple((root / "meta/classes.txt").read_text("utf-8").split())
+    class_names = tuple((root / "meta/classes.txt").read_text().split())
     label_of = {name: label for label, name in enumerate(class_names)}
     part = root / "meta" / f"{split}.txt"
     paths, labels = [], []
-    for image in part.read_text("utf-8").split():
+    for image in part.read_text().split():
         name = image.partition("/")[0]
         if name not in label_of:
             raise InputError(f"{part}: the class {name!r} of {image} is not in classes.txt")

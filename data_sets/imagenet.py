@@ -81,7 +81,7 @@ def _read_validation_ids(data_dir):
     if kit is None:
         raise _missing(data_dir)
     id_of_number = {number: one for number, one, _ in _read_meta(kit)}
-    numbers = [int(line) for line in (kit / _KIT_TRUTH).read_text("utf-8").split()]
+    numbers = [int(line) for line in (kit / _KIT_TRUTH).read_text().split()]
     ids = {f"ILSVRC2012_val_{i:08d}": id_of_number.get(number) for i, number in enumerate(numbers, start=1)}
     return kit / _KIT_TRUTH, ids
 

@@ -66,7 +66,7 @@ def _list_of(split, data_dir):
 
 def _rows(file):
     """Pairs of a line's number and its fields, which commas, tabs or spaces separate."""
-    lines = file.read_text("utf-8").splitlines()
+    lines = file.read_text().splitlines()
     rows = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise InputError(f"{file} is empty")
@@ -98,7 +98,7 @@ def _names(file, paths, labels):
     """Names of the classes: those of classes.txt, else of the folders of their videos, else their numbers."""
     known = file.parent / _NAMES
     if known.is_file():
-        return tuple(line.strip() for line in known.read_text("utf-8").splitlines() if line.strip())
+        return tuple(line.strip() for line in known.read_text().splitlines() if line.strip())
     folders = {}
     # Both lists together, so that training and test part agree on the classes.
     for other in filter(None, (_list_of(split, file.parent) for split in _LISTS)):

@@ -5,7 +5,7 @@ import collections
 
 def read_words(path, separator):
     """Reads lines of an id, `separator` and its words: {id: words}."""
-    lines = path.read_text("utf-8").splitlines()
+    lines = path.read_text().splitlines()
     return dict(line.split(separator, 1) for line in lines if separator in line)
 
 

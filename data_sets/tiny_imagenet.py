@@ -35,7 +35,7 @@ def load(split, data_dir=None):
             "train/ID/images/*.JPEG, val/images/*.JPEG and val/val_annotations.txt",
             "Stanford University's course CS231n",
         )
-    ids = sorted((root / "wnids.txt").read_text("utf-8").split())
+    ids = sorted((root / "wnids.txt").read_text().split())
     names = synsets.class_names(ids, synsets.read_words(root / "words.txt", "\t"))
     if split == "train":
         paths = [class_folders.list_images(root / "train" / one / "images") for one in ids]
@@ -49,7 +49,7 @@ def _validation(folder, ids):
     label_of = {one: label for label, one in enumerate(ids)}
     annotations = folder / "val_annotations.txt"
     paths, labels = [], []
-    for line in annotations.read_text("utf-8").splitlines():
+    for line in annotations.read_text().splitlines():
         name, one = line.split("\t")[:2]
         if one not in label_of:
             raise InputError(f"{annotations}: the class {one} of {name} is not in wnids.txt")

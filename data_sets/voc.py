@@ -72,7 +72,7 @@ def _names(folder, split, files):
         wanted = {"train": ("train",), "test": ("val",)}
     found = next((lists[name] for name in wanted[split] if name in lists), None)
     if found is not None:
-        return [line.split()[0] for line in found.read_text("utf-8").splitlines() if line.strip()]
+        return [line.split()[0] for line in found.read_text().splitlines() if line.strip()]
     if lists.keys() & {"train", "val", "trainval", "test"}:
         raise MissingFileError(f"{folder}/ImageSets/Main has no {' or '.join(wanted[split])}.txt")
     if len(files) < 2:

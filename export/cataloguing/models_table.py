@@ -62,7 +62,7 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
         for name, row in examine(wanted, blocks=blocks, runs=runs):
             known = dict(sorted({**known, name: row}.items()))
             files.write_json(numbers, known)
-        temporary.write_text(markdown(known), "utf-8")
+        temporary.write_text(markdown(known))
     print(f"wrote {output}: {len(known)} of {len(names)} models")
 
 
@@ -81,7 +81,7 @@ def _matching(patterns, listed):
 
 def _read(path):
     try:
-        rows = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        rows = json.loads(path.read_text()) if path.exists() else {}
     except ValueError as error:
         raise InputError(f"{path} is damaged: {error}; remove it to examine all models again") from error
     if not isinstance(rows, dict) or not all(
