@@ -70,10 +70,10 @@ def run(main, uses_keras=True, argument=None, first=None):
         flags.DEFINE_bool("unsafe", False, "Allow Lambda layers of model files, whose code runs with them.")
     _open_standard_streams()
     signal.signal(signal.SIGINT, end_at_once)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it is closed
+        stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     try:
         app.run(guarded, flags_parser=_parse_flags)
     except SystemExit as end:

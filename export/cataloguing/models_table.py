@@ -82,7 +82,7 @@ def write(output, patterns=("*",), *, again=False, blocks=5, runs=3):
         for name, row in examine(wanted, blocks=blocks, runs=runs):
             known = dict(sorted({**known, name: row}.items()))
             files.write_json(numbers, known)
-        temporary.write_text(markdown(known), "utf-8")
+        temporary.write_text(markdown(known))
     print(f"wrote {output}: {len(known)} of {len(names)} models")
 
 

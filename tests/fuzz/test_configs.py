@@ -34,7 +34,7 @@ OPTION_TEXTS = st.one_of(
 )
 
 
-@fuzzed(40, 800, key=st.sampled_from(sorted(hsvit_base.get_config())), value=VALUES | NOT_FINITE)
+@fuzzed(40, 400, key=st.sampled_from(sorted(hsvit_base.get_config())), value=VALUES | NOT_FINITE)
 def test_recipes(folder, key, value):
     config = hsvit_base.get_config()
     with config.ignore_type():
@@ -44,7 +44,7 @@ def test_recipes(folder, key, value):
 
 @fuzzed(
     25,
-    500,
+    250,
     name=st.sampled_from(["slim", "prune", "quantize", "finetune", "none", ""]),
     key=st.sampled_from(
         ["groups", "heads", "sparsity", "scheme", "images", "skip", "epochs", "seed", "x", ""]

@@ -16,7 +16,7 @@ from prometheus_client import parser
 
 from tests.export.serving.local_service import at_once, png, read, request, running, status
 
-pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.once
 HEAD = b"POST /classify HTTP/1.1\r\nHost: here\r\nContent-Type: image/png\r\n"
 PROMPT = 2.0  # seconds, within which a valid request is answered on a busy machine, whatever others do
 

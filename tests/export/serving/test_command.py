@@ -75,7 +75,7 @@ def test_ctrl_c_leaves_no_process(sharded):
     with Server(sharded.manifest, "--num_nodes=2") as server:
         below = descendants(server.process.pid)
         addresses = listening([server.process.pid, *below])
-        assert len(addresses) > 5 and addresses == {"127.0.0.1"}
+        assert addresses == {"127.0.0.1"}
         assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
         until(lambda: not running(below))
 
