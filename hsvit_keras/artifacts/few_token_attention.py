@@ -12,7 +12,7 @@ import tensorflow as tf
 from hsvit_keras.compression.rewriting import config_of
 from hsvit_keras.layers import SoftmaxAttention
 
-_MOST_PRODUCTS = 100_000  # queries * tokens * groups * dim: beyond, two cuts of a graph cost less
+_MOST_PRODUCTS = 50_000  # queries * tokens * groups * dim: beyond, two cuts of a graph cost less
 
 
 @keras.saving.register_keras_serializable("hsvit_keras")
