@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from data_sets.archives import ArchiveFile
 from data_sets.crops import CENTRE
@@ -169,6 +169,8 @@ def _opened(path):
             yield image
     except Exception as error:  # decoders of damaged files raise nearly anything
         reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, UnidentifiedImageError):
+            reason = "it is damaged, or of no known format"
         raise FileError(f"cannot read the image {path}: {reason}") from error
 
 
