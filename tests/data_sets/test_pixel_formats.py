@@ -216,9 +216,7 @@ def test_lab_tiff(tmp_path):
 def test_a_file_of_another_kind_is_refused_whatever_its_name(tmp_path):
     """Pillow would start Ghostscript for this."""
     (tmp_path / "photo.jpg").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n")
-    with pytest.raises(
-        OSError, match=r"cannot read the image .*photo.jpg: it is damaged, or of no known format"
-    ):
+    with pytest.raises(OSError, match=r"cannot read the image .*photo.jpg: it is damaged, or of no known"):
         read(tmp_path / "photo.jpg")
 
 
