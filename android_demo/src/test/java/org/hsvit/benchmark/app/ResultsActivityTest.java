@@ -91,9 +91,9 @@ public class ResultsActivityTest extends Looks {
     String asked = "Asked for CPU, 1 thread\n6 alternating blocks of at least 20 runs";
     assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
     View card = card(activity, 0);
-    assertEquals("int8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508", text(card, R.id.ratio));
-    assertEquals("p50: original 2.10 ms, int8 1.05 ms", row(card, 1));
-    assertEquals("p90: original 2.18 ms, int8 1.09 ms", row(card, 2));
+    assertEquals("int8 takes 0.503 of the original’s time; 95%: 0.497 to 0.506", text(card, R.id.ratio));
+    assertEquals("p50: original 2.09 ms, int8 1.05 ms", row(card, 1));
+    assertEquals("p90: original 2.17 ms, int8 1.09 ms", row(card, 2));
     assertEquals("p99: original 2.20 ms, int8 1.10 ms", row(card, 3));
     assertEquals("Size: original 26 bytes, int8 22 bytes", row(card, 6));
     assertEquals("Accuracy: original 90%, int8 90%", row(card, 7));
@@ -107,7 +107,7 @@ public class ResultsActivityTest extends Looks {
   public void chartsAreDescribedInWords() throws Exception {
     View card = card(open(), 0);
     assertEquals(
-        "Bars. p50: original 2.10 ms, int8 1.05 ms. p90: original 2.18 ms, int8 1.09 ms. "
+        "Bars. p50: original 2.09 ms, int8 1.05 ms. p90: original 2.17 ms, int8 1.09 ms. "
             + "p99: original 2.20 ms, int8 1.10 ms.",
         card.findViewById(R.id.bars).getContentDescription());
     assertEquals(
@@ -196,7 +196,7 @@ public class ResultsActivityTest extends Looks {
     assertContains("a pair names other.tflite", Screen.text(openChanged()));
     first("pairs").put("mobile", "int8.tflite");
     String whole = report.toString();
-    Files.write(file.toPath(), whole.replace("2.06664", "NaN").getBytes()); // its first sample
+    Files.write(file.toPath(), whole.replace("2.06775", "NaN").getBytes()); // its first sample
     assertContains("it has the number NaN", Screen.text(open()));
     Files.delete(file.toPath());
     ResultsActivity activity = open();
@@ -222,8 +222,8 @@ public class ResultsActivityTest extends Looks {
     Intent sent = share(R.id.share_text);
     assertEquals("text/plain", sent.getType());
     String text = sent.getStringExtra(Intent.EXTRA_TEXT);
-    assertContains("\nint8 takes 0.502 of the original’s time; 95%: 0.495 to 0.508\n", text);
-    assertContains("\np50: original 2.10 ms, int8 1.05 ms\n", text);
+    assertContains("\nint8 takes 0.503 of the original’s time; 95%: 0.497 to 0.506\n", text);
+    assertContains("\np50: original 2.09 ms, int8 1.05 ms\n", text);
     assertContains("\nWRONG OUTPUTS on this phone: dynamic.", text);
     assertContains("pair broken was not measured", text);
   }
