@@ -709,7 +709,7 @@ def test_missing_file(tmp_path):
 
 def test_folder(tmp_path):
     (tmp_path / "folder.pt").mkdir()
-    assert "there is no file" in refusal(tmp_path / "folder.pt", FileNotFoundError)
+    assert "it is a folder, a file is needed" in refusal(tmp_path / "folder.pt", OSError)
 
 
 @pytest.mark.parametrize("file", ["weights.h5", "weights", "weights.pt.gz", ".pt"])
