@@ -64,7 +64,7 @@ public class AutorunTest {
 
   private JSONObject result() throws Exception {
     List<JSONObject> results = logged("HSVIT_RESULT");
-    assertEquals(1, results.size());
+    assertEquals(results.toString(), 1, results.size());
     return results.get(0);
   }
 
@@ -101,7 +101,7 @@ public class AutorunTest {
     JSONObject reached = new JSONObject(fileOf("20260102-030405-abc"));
     assertEquals("20260102-030405-abc", reached.getString("run_id"));
     assertEquals(0, reached.getInt("done"));
-    assertEquals(4, reached.getInt("total"));
+    assertEquals(24, reached.getInt("total")); // 4 blocks and 20 outputs
     fixture.letGo();
     fixture.awaitEnding();
     String result = result().toString();

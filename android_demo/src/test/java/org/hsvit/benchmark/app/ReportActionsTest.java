@@ -97,7 +97,12 @@ public class ReportActionsTest {
     assertTrue(said, said.contains("int8.tflite against original.tflite\n"));
     assertTrue(said, said.contains(String.format("int8: %.3f ms, then %.3f ms, 2.00 times as long", later / 2, later)));
     assertTrue(said, said.contains(" ms, 1.00 times as long"));
-    assertTrue(said, said.contains("Ratio: 0.502 (0.495 to 0.508), then 0.502 (0.495 to 0.508)"));
+    JSONObject ratio = report.getJSONArray("pairs").getJSONObject(0).getJSONObject("ratio");
+    String shown =
+        String.format(
+            "%.3f (%.3f to %.3f)",
+            ratio.getDouble("value"), ratio.getDouble("low"), ratio.getDouble("high"));
+    assertTrue(said, said.contains("Ratio: " + shown + ", then " + shown));
     assertTrue(said, said.contains("dynamic: wrong outputs, its times are meaningless"));
   }
 
