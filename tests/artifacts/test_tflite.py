@@ -238,7 +238,7 @@ def test_old_runtime(stranger, tmp_path):
 
 
 def test_file_that_the_runtime_would_refuse_is_not_written(stranger, tmp_path, monkeypatch):
-    monkeypatch.setattr(tflite_conversion, "_FIRST_WITH_PER_CHANNEL_DENSE", (2, 10))
+    monkeypatch.setattr(tflite_conversion, "_FIRST_OF_TODAYS_FORM", (2, 10))
     with pytest.raises(InputError, match=r"load on runtime 2\.16: .*FULLY_CONNECTED version 12 needs 2\.17"):
         hsvit_keras.to_tflite(stranger, tmp_path / "m.tflite", runtime="2.16")
     assert names_in(tmp_path) == []

@@ -52,7 +52,7 @@ def test_who_knows_the_token(guarded):
 
 def test_a_token_file(tmp_path):
     path = tmp_path / "token"
-    with pytest.raises(MissingFileError, match="there is no file"):
+    with pytest.raises(MissingFileError, match="there is no token"):
         access.read_token(path)
     path.write_text(f"{TOKEN}\n")
     path.chmod(0o644)
