@@ -51,7 +51,7 @@ def why_not(path, kind="file", most=None, may_be_empty=False):
     if not status.st_size and not may_be_empty:
         return f"it is empty, a {kind} is needed"
     if most is not None and status.st_size > most:
-        return f"it has {status.st_size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} are read"
+        return f"it has {status.st_size:,} bytes; at most {most:,} are read"
     return None
 
 

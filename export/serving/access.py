@@ -29,7 +29,7 @@ def read_token(path):
         FileError: it cannot be read, or others may read it.
         InputError: it holds no token.
     """
-    content = input_files.read(path, "token", most=_LONGEST)
+    content = input_files.read(path, "token", most=_LONGEST, may_be_empty=True)
     if pathlib.Path(path).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise FileError(f"others may read the token in {path}: chmod 600 {path}")
     token = content.strip()

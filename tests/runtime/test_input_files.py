@@ -54,7 +54,7 @@ def test_what_is_not_there(folder):
 
 
 def test_what_is_too_large(folder):
-    with pytest.raises(FileError, match=r"good: it has 0 MB; at most 0 are read"):
+    with pytest.raises(FileError, match=r"good: it has 5 bytes; at most 4 are read"):
         input_files.check(folder / "good", most=4)
 
 

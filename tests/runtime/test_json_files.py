@@ -68,5 +68,5 @@ def test_what_is_no_file(tmp_path):
 def test_what_is_too_large(tmp_path):
     with open(tmp_path / "large.json", "wb") as file:
         file.truncate(json_files.MOST_BYTES + 1)
-    with pytest.raises(FileError, match="it has 537 MB; at most 537 are read"):
+    with pytest.raises(FileError, match="it has 536,870,913 bytes; at most 536,870,912 are read"):
         json_files.read(tmp_path / "large.json")
