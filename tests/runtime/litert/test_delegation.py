@@ -54,6 +54,7 @@ def from_constant():
         (chain("RELU", "NEG", result=1), 1, []),
         (from_constant(), 1, []),
     ],
+    ids=lambda value: f"{len(value)} bytes" if isinstance(value, bytes) else str(value),
 )
 def test_left_out_agrees_with_litert(content, partitions, left):
     observed = delegation.observe(content)
