@@ -70,6 +70,43 @@ def test_the_layer_with_the_outlier_is_the_worst():
 
 
 @pytest.mark.slow_on_jax
+def test_of_several_outputs_the_one_that_changes_most_counts():
+    """A detector's classes alone come through the coarse layer, see `model_with_an_outlier`."""
+    trunk = model_with_an_outlier()
+    inputs = keras.Input((4,))
+    hidden = trunk.get_layer("fine")(inputs)
+    coarse = layers.Dense(4, name="coarse", use_bias=False)(hidden)
+    logits = layers.Dense(6, name="classes")(coarse)
+    boxes = layers.Activation("sigmoid")(layers.Dense(8, name="corners")(hidden))
+    outputs = {
+        "logits": layers.Reshape((2, 3), name="logits")(logits),
+        "boxes": layers.Reshape((2, 4), name="boxes")(boxes),
+    }
+    model = keras.Model(inputs, outputs)
+    model.get_layer("coarse").set_weights(trunk.get_layer("coarse").get_weights())
+    kernel, bias = model.get_layer("classes").get_weights()
+    model.get_layer("classes").set_weights([kernel / 1000, bias])
+    images = np.random.default_rng(1).normal(size=(40, 4)).astype("float32")
+    labels = np.tile(np.float32([1, 0.5, 0.5, 0.2, 0.2, 0]), (40, 1, 1))  # one box in each image
+    report = sensitivity(model, np.split(images, 4), images, labels, task_named("detection"))
+    assert 0 <= report["ap"] <= 1 and 0 <= report["quantized"]["ap"] <= 1
+    expected = model.predict(images, verbose=0)
+    for row in report["layers"]:
+        others = {"fine", "coarse", "classes", "corners"} - {row["layer"]}
+        alone = hsvit_keras.quantize_aware(model, skip=sorted(others))
+        hsvit_keras.calibrate(alone, np.split(images, 4))
+        found = alone.predict(images, verbose=0)
+        noise = {
+            name: np.sqrt(np.mean((found[name] - expected[name]) ** 2) / np.mean(expected[name] ** 2))
+            for name in ("logits", "boxes")
+        }
+        # The report takes the ranges that all layers together would have, which differ a little.
+        assert row["noise"] == pytest.approx(max(noise.values()), rel=0.05)
+        if row["layer"] == "corners":
+            assert noise["logits"] == 0 < noise["boxes"]
+
+
+@pytest.mark.slow_on_jax
 def test_the_command(tmp_path, capsys):
     image = keras.Input((8, 8, 1))
     hidden = layers.Dense(12, "relu", name="hidden")(layers.Flatten()(image))
