@@ -69,7 +69,7 @@ def test_the_layer_with_the_outlier_is_the_worst():
     assert lines[1].startswith("all layers") and lines[2].startswith("coarse") and "75.00%" in lines[3]
 
 
-@pytest.mark.slow_on_jax
+@pytest.mark.slow
 def test_of_several_outputs_the_one_that_changes_most_counts():
     """A detector's classes alone come through the coarse layer, see `model_with_an_outlier`."""
     trunk = model_with_an_outlier()
@@ -102,8 +102,6 @@ def test_of_several_outputs_the_one_that_changes_most_counts():
         }
         # The report takes the ranges that all layers together would have, which differ a little.
         assert row["noise"] == pytest.approx(max(noise.values()), rel=0.05)
-        if row["layer"] == "corners":
-            assert noise["logits"] == 0 < noise["boxes"]
 
 
 @pytest.mark.slow_on_jax
