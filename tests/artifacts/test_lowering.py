@@ -333,6 +333,7 @@ def test_attention_of_few_tokens_for_older_runtimes(queries, tokens, groups):
     np.testing.assert_allclose(np.asarray(lowered(arrays)), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_hsvit_for_older_runtimes_is_one_partition(tmp_path):
     from hsvit_runtime.litert import tflite_file
 
