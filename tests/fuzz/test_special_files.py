@@ -8,26 +8,36 @@ import sys
 import pytest
 
 pytest.importorskip("simpy")
+pytest.importorskip("ai_edge_litert")
 
-from export import simulate
+from export import inspection, simulate
 from export.serving import access, manifest
 from export.simulation import network
+from hsvit_keras.artifacts.opening import open_model
+from hsvit_keras.checkpoints.reading import read_state_dict
 from tests.command_line.in_process import call
 from tests.fuzz.checking import assert_answers
 from tests.fuzz.strategies import BYTES
 
 pytestmark = pytest.mark.once
+# What reads a file of this suffix; an output would be written into the folder.
 READERS = {
-    "simulate": lambda path: call(simulate, f"--served={path}", f"--output={path.parent}/out.json"),
-    "manifest": manifest.read,
-    "networks": network.read,
-    "token": access.read_token,
+    "simulate.json": lambda path, folder: call(simulate, f"--served={path}", f"--output={folder}/out.json"),
+    "manifest.json": lambda path, _: manifest.read(path),
+    "networks.json": lambda path, _: network.read(path),
+    "token.txt": lambda path, _: access.read_token(path),
+    "inspection.tflite": lambda path, folder: call(inspection, str(path), f"--output={folder}/out.json"),
+    **{f"model{suffix}": lambda path, _: open_model(path) for suffix in (".keras", ".onnx", ".tflite")},
+    **{
+        f"weights{suffix}": lambda path, _: read_state_dict(path)
+        for suffix in (".npz", ".pt", ".safetensors")
+    },
 }
 
 
-def make(folder, kind):
+def make(folder, kind, suffix):
     """The path of something of a kind."""
-    path = folder / "given.json"
+    path = folder / f"given{suffix}"
     if kind == "device":
         return pathlib.Path("/dev/zero")
     if kind == "folder":
@@ -37,22 +47,18 @@ def make(folder, kind):
     elif kind == "loop":
         path.symlink_to(path)
     elif kind == "long name":
-        return folder / ("x" * 300)
+        return folder / ("x" * 300 + suffix)
     elif kind == "below a file":
         path.touch()
-        return path / "given.json"
+        return path / path.name
     return path
 
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", ["missing", "device", "folder", "pipe", "loop", "long name", "below a file"])
 def test_special_files(tmp_path, reader, kind):
-    path = make(tmp_path, kind)
-    if kind in ("device", "long name", "below a file") and reader == "simulate":
-        options = [f"--served={path}", f"--output={tmp_path}/out.json"]
-        assert assert_answers(lambda: call(simulate, *options), tmp_path, seconds=10)
-    else:
-        assert assert_answers(lambda: READERS[reader](path), tmp_path, seconds=10)
+    path = make(tmp_path, kind, pathlib.Path(reader).suffix)
+    assert assert_answers(lambda: READERS[reader](path, tmp_path), tmp_path, seconds=10)
 
 
 COMMANDS = {
