@@ -49,8 +49,8 @@ def train(config, workdir, data_dir=None, distribution=None, num_devices=None, h
     from training.fitting.open_values import complete, load_source
     from training.run_files import curves, sample_figure
 
+    devices = take_devices(num_devices, hosts) if distribution else None  # before JAX computes anything
     check_names(values)
-    devices = take_devices(num_devices, hosts) if distribution else None
     source = load_source(values)
     values = complete(values, source, data_dir)
     hosts.agree("the config", lambda: {**values, "distribution": distribution, "num_devices": num_devices})
