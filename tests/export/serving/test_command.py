@@ -31,8 +31,9 @@ def ray_environment(monkeypatch):
 @pytest.mark.slow
 def test_without_ray(sharded, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "export.serving.engine", raising=False)
-    monkeypatch.delattr(export.serving, "engine", raising=False)
+    for name in ("cluster", "engine"):
+        monkeypatch.delitem(sys.modules, f"export.serving.{name}", raising=False)
+        monkeypatch.delattr(export.serving, name, raising=False)
     message = r"^serving needs Ray and uvicorn \(.*\): pip install 'hsvit-keras\[horizontal\]'$"
     with pytest.raises(MissingPackageError, match=message):
         call(serve, f"--manifest={sharded.manifest}")
