@@ -67,7 +67,8 @@ def test_killed_under_load(server, killed):
         server.wait_for_all()
         # The lost nodes are back.
         until(lambda: responses[-1][1].get("groups") == ALL_GROUPS)
-    assert {status for status, _ in responses} == {200}
+    refused = [content for status, content in responses if status != 200]
+    assert not refused, refused[:3]
     groups = [content["groups"] for _, content in responses]
     assert ALL_GROUPS[killed:] in groups  # the others went on
     after = server.pids()
