@@ -35,6 +35,7 @@ class RandomTraining:
             "jit": jit,
             "model_arguments": arguments or {},
             "data": None,
+            "image_model": None,
             "mean": 0.5,
             "std": 0.25,
             "epochs": 1,
