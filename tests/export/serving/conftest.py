@@ -19,6 +19,14 @@ class Sharded:
     head: keras.Model
 
 
+@pytest.fixture(autouse=True)
+def ray_environment(monkeypatch):
+    """What the command sets for Ray ends with the test."""
+    for name in ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
 @pytest.fixture(scope="session")
 def sharded(tmp_path_factory):
     if keras.backend.backend() != "tensorflow":

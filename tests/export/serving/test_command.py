@@ -20,14 +20,6 @@ from tests.export.serving.server import Server, descendants, listening, running,
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once]
 
 
-@pytest.fixture(autouse=True)
-def ray_environment(monkeypatch):
-    """What the command sets for Ray ends with the test."""
-    for name in ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-
-
 @pytest.mark.slow
 def test_without_ray(sharded, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
