@@ -46,7 +46,7 @@ demo: setup
 APP := $(RUN)/app
 FOR_APP := $(IN_VENV) -m export.tflite --runtime=2.16 --samples=355
 APK := android_demo/target/hsvit-benchmark.apk
-MAVEN := mvn --quiet --batch-mode -Dstyle.color=never --file android_demo/pom.xml
+MAVEN := mvn --quiet --batch-mode --file android_demo/pom.xml
 # Maven resets a terminal's colours even where it writes to none.
 WITHOUT_COLOURS := 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g'
 ANDROID_TOOLS := mvn javac aapt2 zipalign apksigner

@@ -72,7 +72,7 @@ def run(main, uses_keras=True, argument=None, first=None):
     signal.signal(signal.SIGINT, end_at_once)
     logging.set_verbosity(logging.WARNING)
     flags.FLAGS.set_gnu_getopt(True)  # options may stand behind the argument
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it is closed
+    for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # names of classes and files, in any locale
     try:
         app.run(guarded, flags_parser=_parse_flags)

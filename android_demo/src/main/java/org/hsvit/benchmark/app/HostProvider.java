@@ -1,7 +1,5 @@
 package org.hsvit.benchmark.app;
 
-import android.content.ContentProvider;
-import android.content.ContentValues;
 import android.content.Context;
 import android.database.Cursor;
 import android.net.Uri;
@@ -31,10 +29,9 @@ import org.json.JSONObject;
  *       the name of the bundle, or why it is none.
  * </ul>
  */
-public final class HostProvider extends ContentProvider {
-  @Override
-  public boolean onCreate() {
-    return true;
+public final class HostProvider extends FilesProvider {
+  public HostProvider() {
+    super("it has files only");
   }
 
   @Override
@@ -147,20 +144,5 @@ public final class HostProvider extends ContentProvider {
   @Override
   public String getType(Uri uri) {
     return "application/octet-stream";
-  }
-
-  @Override
-  public Uri insert(Uri uri, ContentValues values) {
-    throw new UnsupportedOperationException("it has files only");
-  }
-
-  @Override
-  public int delete(Uri uri, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("it has files only");
-  }
-
-  @Override
-  public int update(Uri uri, ContentValues values, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("it has files only");
   }
 }

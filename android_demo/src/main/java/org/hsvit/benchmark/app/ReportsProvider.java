@@ -1,7 +1,5 @@
 package org.hsvit.benchmark.app;
 
-import android.content.ContentProvider;
-import android.content.ContentValues;
 import android.database.Cursor;
 import android.database.MatrixCursor;
 import android.net.Uri;
@@ -12,9 +10,13 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 
 /** Lets other apps read the reports that the user shares with them, and nothing else. */
-public final class ReportsProvider extends ContentProvider {
+public final class ReportsProvider extends FilesProvider {
   private static final String AUTHORITY = "org.hsvit.benchmark.reports";
   private static final String TYPE = "application/json";
+
+  public ReportsProvider() {
+    super("reports are read-only");
+  }
 
   /** The URI of a report. */
   static Uri uri(File report) {
@@ -44,11 +46,6 @@ public final class ReportsProvider extends ContentProvider {
   }
 
   @Override
-  public boolean onCreate() {
-    return true;
-  }
-
-  @Override
   public ParcelFileDescriptor openFile(Uri uri, String mode) throws FileNotFoundException {
     if (!mode.equals("r")) {
       throw new SecurityException("reports are read-only, they cannot be opened with mode " + mode);
@@ -75,20 +72,5 @@ public final class ReportsProvider extends ContentProvider {
   @Override
   public String getType(Uri uri) {
     return TYPE;
-  }
-
-  @Override
-  public Uri insert(Uri uri, ContentValues values) {
-    throw new UnsupportedOperationException("reports are read-only");
-  }
-
-  @Override
-  public int delete(Uri uri, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("reports are read-only");
-  }
-
-  @Override
-  public int update(Uri uri, ContentValues values, String selection, String[] arguments) {
-    throw new UnsupportedOperationException("reports are read-only");
   }
 }

@@ -20,7 +20,6 @@ import android.system.OsConstants;
 import android.view.View;
 import android.widget.EditText;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,8 +28,6 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
@@ -180,25 +177,10 @@ public class AddingTest {
     assertEquals("net.tflite cannot be read.\nthe cloud is away", message);
   }
 
-  private byte[] archive(String more) throws Exception {
-    fixture.phone.bundle();
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
-      for (String name : fixture.phone.files.keySet()) {
-        zip.putNextEntry(new ZipEntry(name));
-        zip.write(fixture.phone.files.get(name));
-      }
-      if (more != null) {
-        zip.putNextEntry(new ZipEntry(more));
-      }
-    }
-    return bytes.toByteArray();
-  }
-
   @Test
   public void anArchiveIsAddedAsABundle() throws Exception {
     Adding adding = new Adding(fixture.app, null);
-    Uri uri = file("my models.zip", archive(null));
+    Uri uri = file("my models.zip", fixture.archive(null));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
     String[] names = Folders.bundles(fixture.app).list();
@@ -211,7 +193,7 @@ public class AddingTest {
 
   @Test
   public void anArchiveThatIsNoBundleIsRefused() throws Exception {
-    Uri uri = file("x.zip", archive("more.txt"));
+    Uri uri = file("x.zip", fixture.archive("more.txt"));
     String said =
         assertThrows(Adding.Refusal.class, () -> new Adding(fixture.app, null).addArchive(uri)).getMessage();
     assertEquals(
@@ -223,7 +205,7 @@ public class AddingTest {
   public void aPickedArchiveIsAddedWithoutAQuestion() throws Exception {
     MainActivity activity = Robolectric.buildActivity(MainActivity.class).setup().get();
     activity.findViewById(R.id.add).performClick();
-    Intent picked = new Intent().setData(file("my models.zip", archive(null)));
+    Intent picked = new Intent().setData(file("my models.zip", fixture.archive(null)));
     Intent asked = shadowOf(activity).getNextStartedActivityForResult().intent;
     shadowOf(activity).receiveResult(asked, Activity.RESULT_OK, picked);
     assertTrue(Screen.text(activity).contains("Adding models…"));

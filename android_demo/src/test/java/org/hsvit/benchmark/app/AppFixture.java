@@ -3,6 +3,7 @@ package org.hsvit.benchmark.app;
 import static org.robolectric.Shadows.shadowOf;
 
 import android.os.Looper;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.RunnerFactory;
@@ -53,6 +56,22 @@ final class AppFixture {
     } catch (InterruptedException error) {
       throw new AssertionError(error);
     }
+  }
+
+  /** The phone's bundle as a zip, and perhaps another file in it. */
+  byte[] archive(String more) throws IOException {
+    phone.bundle();
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
+      for (String name : phone.files.keySet()) {
+        zip.putNextEntry(new ZipEntry(name));
+        zip.write(phone.files.get(name));
+      }
+      if (more != null) {
+        zip.putNextEntry(new ZipEntry(more));
+      }
+    }
+    return bytes.toByteArray();
   }
 
   /** Loading a model waits from now on, until {@link #letGo()}. */

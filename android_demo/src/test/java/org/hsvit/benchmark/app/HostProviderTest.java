@@ -9,7 +9,6 @@ import android.content.ContentValues;
 import android.content.pm.PackageManager;
 import android.content.pm.ProviderInfo;
 import android.net.Uri;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
@@ -18,8 +17,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.json.JSONObject;
 import org.junit.Test;
 import org.junit.runner.RunWith;
@@ -50,22 +47,6 @@ public class HostProviderTest {
         new FileOutputStream(provider.openFile(uri(path), "w").getFileDescriptor())) {
       stream.write(content);
     }
-  }
-
-  /** The phone's bundle, and perhaps another file. */
-  private byte[] archive(String more) throws Exception {
-    fixture.phone.bundle();
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
-      for (String name : fixture.phone.files.keySet()) {
-        zip.putNextEntry(new ZipEntry(name));
-        zip.write(fixture.phone.files.get(name));
-      }
-      if (more != null) {
-        zip.putNextEntry(new ZipEntry(more));
-      }
-    }
-    return bytes.toByteArray();
   }
 
   private void report(String name, long time) throws Exception {
@@ -99,7 +80,7 @@ public class HostProviderTest {
 
   @Test
   public void aBundleIsTakenAsAnArchive() throws Exception {
-    write("received/" + Uri.encode("my models (2)"), archive(null));
+    write("received/" + Uri.encode("my models (2)"), fixture.archive(null));
     assertEquals("{\"bundle\":\"my models (2)\"}", read("received/" + Uri.encode("my models (2)")));
     assertEquals("sums", Library.open(fixture.app, "my models (2)").name());
     assertThrows("it is taken once", FileNotFoundException.class, () -> read("received/my%20models%20(2)"));
@@ -108,7 +89,7 @@ public class HostProviderTest {
   @Test
   public void itReplacesTheOneOfItsName() throws Exception {
     fixture.write("models/old.tflite", new byte[9]);
-    write("received/models", archive(null));
+    write("received/models", fixture.archive(null));
     assertEquals("{\"bundle\":\"models\"}", read("received/models"));
     assertFalse(new File(Folders.bundles(fixture.app), "models/old.tflite").exists());
   }
@@ -116,7 +97,7 @@ public class HostProviderTest {
   @Test
   public void whatIsNoBundleIsRefusedAndTheOldOneStays() throws Exception {
     fixture.push("models");
-    write("received/models", archive("more.txt"));
+    write("received/models", fixture.archive("more.txt"));
     assertEquals(
         "the archive has a file that no bundle needs, more.txt",
         new JSONObject(read("received/models")).getString("problem"));
