@@ -83,7 +83,9 @@ public class SmallHeapTest {
         new Listener() {
           @Override
           public void onProgress(Phase phase, int done, int total) {
-            checked[0] = phase == Phase.CHECKING ? done : 0;
+            if (phase == Phase.CHECKING) {
+              checked[0] = done;
+            }
           }
 
           @Override
