@@ -10,8 +10,10 @@ import http.server
 import mimetypes
 import pathlib
 import re
+import socket
 import ssl
 import sys
+import time
 import urllib.parse
 
 from export.web_site import collecting
@@ -42,6 +44,7 @@ _SITE = record(files={**mapping(_FILE), "required": ["index.html"]})
 _REPORTS = "/reports"
 _REPORT_TYPE = "application/json"
 _PATIENCE_S = 30  # a connection that sends nothing for so long is closed
+_LINGER_S = 1  # how long what a refused client still sends is thrown away
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -88,6 +91,19 @@ class Server(http.server.ThreadingHTTPServer):
             context.load_cert_chain(*certificate)
             # Each connection greets in its own thread, so that a silent one holds up no other.
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def shutdown_request(self, request):
+        """Closes a connection; at once would take the answer from a refused client that is still sending."""
+        try:
+            request.shutdown(socket.SHUT_WR)
+            end = time.monotonic() + _LINGER_S
+            while (left := end - time.monotonic()) > 0:
+                request.settimeout(left)
+                if not request.recv(65536):
+                    break
+        except OSError:
+            pass  # the client has closed it, or goes on sending
+        self.close_request(request)
 
     def handle_error(self, request, client_address):
         """A browser that closes its connection is no error."""
