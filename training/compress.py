@@ -8,11 +8,12 @@
 - `quantize` computes with 8 bits: scheme, skip; with epochs=0 ranges are calibrated and nothing is trained;
 - `finetune` only trains.
 
-Each step trains its `epochs` with the original as teacher. Every setting of training can be a step's own, as
-in `learning_rate=1e-4`, or that of all, as in `--config.learning_rate=1e-4`; `--config` takes a file with
-steps and settings, which training/configs/compress_base.py lists with their defaults. The data set is the one
-that the model says. A model that does not say it needs `--config.data=NAME`, and one that does not say the
-values of its pixels `--config.input_range="(0, 255)"`, those of black and white.
+Each step trains its `epochs`, with the original as teacher where outputs are logits of classes. Every setting
+of training can be a step's own, as in `learning_rate=1e-4`, or that of all, as in
+`--config.learning_rate=1e-4`; `--config` takes a file with steps and settings, which
+training/configs/compress_base.py lists with their defaults. The data set is the one that the model says. A
+model that does not say it needs `--config.data=NAME`, and one that does not say the values of its pixels
+`--config.input_range="(0, 255)"`, those of black and white.
 
 Beside `small.keras` lie `small.compress.json`, the table of quality on the test part, size and multiply-adds
 after each step, and the folder `small.steps` with a run for each step. A compression that was killed goes on

@@ -59,7 +59,9 @@ class _Pruning(keras.callbacks.Callback):
             _check_final_sparsity(self._scheduled(_LAST_STEP)[1], self._pattern, pattern)
 
     def on_train_begin(self, logs=None):
-        if self._target not in self.model._flatten_layers():  # fit may run on a model that contains it
+        trained = {id(variable) for variable in self.model.variables}
+        # fit may run on a model that contains the one to prune, or on another model over its layers
+        if not trained.issuperset(id(kernel.variable) for kernel in self._kernels):
             raise InputError(
                 f"this callback was made to prune {self._target.name!r}, but fit runs on another model, "
                 f"{self.model.name!r}: call prune(model, ...) with that one"

@@ -218,11 +218,22 @@ def _retinanet_features(detector, image):
     maps = _pyramid_maps(detector.feature_pyramid, detector.feature_extractor(inside))
 
     def joined(head, width):
-        return layers.Concatenate(axis=1)([layers.Reshape((-1, width))(head(each)) for each in maps])
+        return layers.Concatenate(axis=1)(
+            [layers.Reshape((-1, width))(_predictions(head, each)) for each in maps]
+        )
 
     outputs = [joined(detector.classification_head, detector.num_classes), joined(detector.box_head, 4)]
     logits, differences = keras.Model(inside, outputs, name="detector")(image)
     return {"logits": logits, "differences": differences}
+
+
+def _predictions(head, maps):
+    """The output of a head; the convolutions of keras-cv's, so that passes find them in the graph."""
+    if type(head) is not _keras_cv().models.retinanet.PredictionHead:
+        return head(maps)
+    for layer in (*head.conv_layers, head.prediction_layer):
+        maps = layer(maps)
+    return maps
 
 
 def _pyramid_maps(pyramid, maps):

@@ -8,6 +8,8 @@ from hsvit_keras.tasks.task import NEAR_TIE, Task, only, same_form
 class ClassLogitsTask(Task):
     """A task that chooses a class, of an image or of each pixel. `agreement`: how often two choose alike."""
 
+    learns_from_teachers = True
+
     def comparable(self, outputs, probabilities=False, step=None):
         return same_form(only(outputs), probabilities, step)
 

@@ -33,6 +33,8 @@ class Task:
             `test_metrics`, which add up what batches say, are empty then.
         loss_is_on_host: bool, whether a part of the loss is computed by the host, which XLA cannot on
             TensorFlow.
+        learns_from_teachers: bool, whether outputs are logits of classes on the last axis, which a student
+            can learn from another model (`training.fitting.distillation`).
         data_task: str, the name of the task whose data sets a model learns from.
     """
 
@@ -41,6 +43,7 @@ class Task:
     agreement = Measure("alike", "Outputs alike")
     judges_whole = False
     loss_is_on_host = False
+    learns_from_teachers = False
 
     @property
     def data_task(self):

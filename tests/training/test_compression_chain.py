@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
+from hsvit_keras.tasks import task_named
 from hsvit_runtime.description import Description
 from hsvit_runtime.resizing import Resizing
-from training.compressing.chain import chain, parse_step
+from training.compressing.chain import chain, parse_step, with_teachers
 from training.configs import compress_base, compress_digits
 
 MODEL = Description(task="classification", data_set="digits", input_range=(0, 255))
@@ -59,7 +60,18 @@ def test_what_no_setting_says_is_the_default_and_data_are_the_models():
     assert (step.values["epochs"], step.values["learning_rate"]) == (5, 1e-3)
     assert step.values["validation"] == {"share": 0.1, "seed": 0}
     assert step.values["image_shape"] == [8, 8, 1]
-    assert step.values["distillation"]["teachers"] == ["original"]
+    assert step.values["distillation"]["teachers"] is None
+
+
+@pytest.mark.parametrize(
+    "task, teachers",
+    [("classification", ["original"]), ("segmentation", ["original"]), ("detection", []), ("regression", [])],
+)
+def test_the_original_teaches_where_outputs_are_logits_of_classes(task, teachers):
+    steps = [only_step("finetune", {}), only_step("finetune", {"teachers": "big.keras"})]
+    first, second = with_teachers(steps, task_named(task))
+    assert first.values["distillation"]["teachers"] == teachers
+    assert second.values["distillation"]["teachers"] == ["big.keras"]
 
 
 def test_images_are_resized_as_the_model_says():

@@ -13,6 +13,7 @@ from hsvit_runtime.errors import InputError
 from tests.command_line.in_process import call
 from training import train
 from training.configs import digits_detection
+from training.fitting import fit
 from training.fitting.augmentation import Augmentation
 from training.fitting.run import train as train_config
 
@@ -84,3 +85,11 @@ def test_what_would_leave_boxes_behind_is_refused():
     rng = np.random.default_rng(0)
     centers = {float(mirrored(np.zeros((1, 8, 8, 1)), labels, rng)[1][0, 0, 1]) for _ in range(20)}
     assert centers == {0.25, 0.75}
+
+
+def test_detectors_learn_from_labels_alone():
+    values = {"distillation": {"teachers": ["big.keras"]}}
+    with pytest.raises(
+        InputError, match=r"teachers=\('big.keras',\): models for detection learn from labels"
+    ):
+        fit.learner(None, values, task_named("detection"))

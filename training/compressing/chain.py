@@ -20,6 +20,9 @@ CHAIN = sequence(
     is_named_table,
     least=1,
 )
+_DISTILLATION = Table(
+    {**recipe.DISTILLATION.entries, "teachers": or_none(recipe.DISTILLATION.entries["teachers"])}
+)
 # Settings of training, of all steps or of one; a step of 0 epochs does not train.
 _TRAINING = {key: rule for key, rule in recipe.TRAINING.items() if key in compress_base.get_config()} | {
     "epochs": integer(0, 10**6)
@@ -28,7 +31,7 @@ _OF_ALL_STEPS = {
     "steps": CHAIN,
     "data": or_none(NAME),
     "input_range": or_none(recipe.RANGE),
-    "distillation": recipe.DISTILLATION,
+    "distillation": _DISTILLATION,
 }
 COMPRESSION = Table({**_TRAINING, **_OF_ALL_STEPS})
 
@@ -99,6 +102,21 @@ def chain(config, description, image_shape):
     return [dataclasses.replace(step, values={**step.values, **own}) for step in steps]
 
 
+def with_teachers(steps, task):
+    """The steps with their teachers: where no setting names any, the original, if the task can have one."""
+    default = ["original"] if task.learns_from_teachers else []
+    return [_with_teachers(step, default) for step in steps]
+
+
+def _with_teachers(step, default):
+    distillation = step.values["distillation"]
+    if distillation["teachers"] is not None:
+        return step
+    return dataclasses.replace(
+        step, values={**step.values, "distillation": {**distillation, "teachers": default}}
+    )
+
+
 def plain_chain(config):
     """The config of a compression as plain values.
 
@@ -130,7 +148,7 @@ def _step(name, arguments, values):
         raise InputError(f"there is no step {name!r}; {suggest(name, STEPS)}")
     title, distillation, own = f"step {name!r}", dict(values["distillation"]), {}
     trainable = {key: rule for key, rule in _TRAINING.items() if key not in _OF_ALL_STEPS}
-    trainable |= recipe.DISTILLATION.entries
+    trainable |= _DISTILLATION.entries
     for key, value in arguments.items():
         if key in distillation:
             distillation[key] = value = _as_list(value) if key in ("teachers", "features") else value

@@ -17,7 +17,7 @@ from hsvit_runtime.errors import InputError, MissingFileError
 from hsvit_runtime.files import replacing, write_json
 from hsvit_runtime.json_schemas import TEXT, record
 from hsvit_runtime.native_output import quietly
-from training.compressing.chain import chain
+from training.compressing.chain import chain, with_teachers
 from training.compressing.steps import PARTS, STEPS, Training, check_removed
 from training.compressing.table import measure, table
 from training.fitting import fit
@@ -57,9 +57,10 @@ def compress(model, output, config, data_dir=None):
     original = load_model(model)
     model_data.check_takes_images(functional(original))
     steps = chain(config, description_of(original), original.input_shape[1:])
-    _check_teachers(steps)
     _check_slimming(steps, original)
     data = _data(steps[0], data_dir, original)
+    steps = with_teachers(steps, data.task)
+    _check_teachers(steps)
     folder = output.with_suffix(".steps")
 
     rows = [{"step": "original", **measure(original, data, steps[0].values)}]

@@ -9,7 +9,8 @@ from training.configs import hsvit_base
 def get_config():
     """Gives the table of settings; a file for a chain of your own changes what differs."""
     distillation = hsvit_base.get_config().distillation
-    distillation.teachers = ("original",)  # the model to be compressed
+    # None: "original", the model to be compressed, where outputs are logits of classes; () for no teacher.
+    distillation.teachers = placeholder(tuple)
     return ConfigDict(
         {
             # Pairs of a step's name and its arguments, among which may be any setting of training below:

@@ -18,5 +18,5 @@ def get_config():
     config.weight_decay = 1e-4
     config.clip_norm = 0.1
     config.ema_momentum = 0.998
-    config.validation = {"share": 0.05, "seed": 0}
+    config.validation.share = 0.05
     return config

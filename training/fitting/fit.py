@@ -39,7 +39,17 @@ def with_teachers(model, values, original=None):
 
 
 def learner(model, values, task, original=None):
-    """The model to fit, see `with_teachers`, as the loss of a task reads it: `Task.learner`."""
+    """The model to fit, see `with_teachers`, as the loss of a task reads it: `Task.learner`.
+
+    Raises:
+        ValueError: as `with_teachers`, or the task cannot learn from teachers.
+    """
+    teachers = values["distillation"]["teachers"]
+    if teachers and not task.learns_from_teachers:
+        raise InputError(
+            f"distillation.teachers={tuple(teachers)}: models for {task.name} learn from labels alone; "
+            "teachers are for outputs that are logits of classes"
+        )
     return task.learner(with_teachers(model, values, original))
 
 
