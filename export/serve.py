@@ -25,9 +25,17 @@ from measuring import device
 FLAGS = flags.FLAGS
 _PACKAGES = ("ray", "starlette", "uvicorn", "h11", "prometheus_client")
 
-# What Ray reads when it is imported. Whoever reaches its ports could run code: without clusters of several
-# machines they are at 127.0.0.1 alone, and with a token they are of no use to other users of this machine.
-_PRIVATE_RAY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
+# What Ray and its processes read as they start. Whoever reaches its ports could run code: without clusters of
+# several machines they are at 127.0.0.1 alone, and with a token they are of no use to other users of this
+# machine. Its metrics ask for no token: none are collected, and two processes that serve theirs anyway get a
+# port that cannot be, which they only log.
+_PRIVATE_RAY = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_enable_metrics_collection": "0",
+    "AUTOSCALER_METRIC_PORT": "-1",
+    "DASHBOARD_METRIC_PORT": "-1",
+}
 
 
 def define_flags():

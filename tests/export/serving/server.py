@@ -134,16 +134,18 @@ def descendants(pid):
 
 
 def listening(pids):
-    """The addresses at which processes listen for TCP connections, from /proc."""
+    """Where processes listen for TCP connections, from /proc: set of (address, port)."""
     sockets = {}
     for table, size in (("tcp", 4), ("tcp6", 16)):
         for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] == _LISTEN:
-                words = bytes.fromhex(fields[1].partition(":")[0])  # each of four bytes, the last one first
+                address, port = fields[1].split(":")
+                words = bytes.fromhex(address)  # each of four bytes, the last one first
                 packed = b"".join(words[i : i + 4][::-1] for i in range(0, size, 4))
                 address = ipaddress.ip_address(packed)
-                sockets[f"socket:[{fields[9]}]"] = str(getattr(address, "ipv4_mapped", None) or address)
+                address = str(getattr(address, "ipv4_mapped", None) or address)
+                sockets[f"socket:[{fields[9]}]"] = address, int(port, 16)
     found = set()
     for pid in pids:
         for entry in pathlib.Path(f"/proc/{pid}/fd").glob("*"):

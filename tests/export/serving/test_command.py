@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import http.client
 import signal
 import socket
 import sys
@@ -67,10 +68,21 @@ def test_other_machines_need_a_token(sharded, tmp_path):
 def test_ctrl_c_leaves_no_process(sharded):
     with Server(sharded.manifest, "--num_nodes=2") as server:
         below = descendants(server.process.pid)
-        addresses = listening([server.process.pid, *below])
-        assert addresses == {"127.0.0.1"}
+        assert {address for address, _ in listening([server.process.pid, *below])} == {"127.0.0.1"}
         assert server.stop(signal.SIGINT) == (0, "stopped\n", "")
         until(lambda: not running(below))
+
+
+@pytest.mark.slow
+def test_ray_answers_nobody_without_its_token(sharded):
+    with Server(sharded.manifest, "--num_nodes=1") as server:
+        ports = {port for _, port in listening(descendants(server.process.pid))}
+        assert ports
+        for port in ports:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            with contextlib.closing(connection), contextlib.suppress(http.client.HTTPException, OSError):
+                connection.request("GET", "/metrics")
+                assert connection.getresponse().status == 401
 
 
 @pytest.fixture
