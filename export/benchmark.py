@@ -17,6 +17,10 @@ from hsvit_runtime.litert import trial
 from measuring import official_tools
 
 FLAGS = flags.FLAGS
+_OF_MODELS = (
+    *("blocks", "runs", "warmup", "cooldown", "threads"),
+    *("data", "data_dir", "input_range", "images"),
+)
 
 
 def define_flags():
@@ -34,14 +38,19 @@ def define_flags():
 
 
 def main(_):
+    paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
+    are_models = any(path.suffix in (".keras", *SUFFIXES) for path in paths)
+    if are_models:
+        commands.refuse_useless("for models, which are measured on this machine", "device")
+    else:
+        commands.refuse_useless("for the output of official tools, which have measured", *_OF_MODELS)
     commands.import_keras()
     from export.benchmarking import comparing, table
 
-    paths = [pathlib.Path(path) for path in (FLAGS.original, *FLAGS.mobile)]
     outputs.check(FLAGS.output, outputs.json_with("models", "pairs"), reads=paths)
     trial.check_runs(paths)
     with files.replacing(FLAGS.output) as temporary:  # a bad place for it shows before the time is spent
-        if any(path.suffix in (".keras", *SUFFIXES) for path in paths):
+        if are_models:
             report = comparing.measure(
                 paths,
                 blocks=FLAGS.blocks,

@@ -49,6 +49,7 @@ def main(_):
     from hsvit_keras.backends import require_backend
 
     require_backend("tensorflow")
+    options.check_calibration(list(dict.fromkeys(FLAGS.preset)))
     if FLAGS.samples == 1:
         raise InputError("--samples=1 has no standard error: at least 2 are needed, or 0 for all")
     candidates = models.read(_paths(models), FLAGS.data)

@@ -27,6 +27,22 @@ from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
 
+_OF_PHONE, _OF_PULL = ("serial", "adb"), ("run_id",)
+_OF_RUN = (
+    *(
+        "bundle",
+        "original",
+        "mobile",
+        "data",
+        "data_dir",
+        "input_range",
+        "pairs",
+        "threads",
+        "blocks",
+        "runs",
+    ),
+    *("block", "warmup", "cooldown", "limit", "accelerator", "apk", "timeout"),
+)
 _ENDS = {"done": "left no report", "cancelled": "was cancelled"}
 
 
@@ -65,10 +81,13 @@ def define_flags():
 
 def main(arguments):
     actions = {"run": _run, "pull": _pull, "report": _show}
-    if arguments[0] not in actions:
-        raise InputError(f"the action is one of {', '.join(actions)}; received {arguments[0]!r}")
+    (action,) = arguments
+    if action not in actions:
+        raise InputError(f"the action is one of {', '.join(actions)}; received {action!r}")
+    useless = {"run": _OF_PULL, "pull": _OF_RUN, "report": (*_OF_RUN, *_OF_PULL, *_OF_PHONE)}
+    commands.refuse_useless(f"for {action}", *useless[action])
     _check_outputs()
-    actions[arguments[0]]()
+    actions[action]()
 
 
 def _run():
@@ -102,6 +121,8 @@ def _check_flags():
         raise InputError("--original and --mobile belong together: the pairs to measure")
     if FLAGS.original and FLAGS.bundle:
         raise InputError("--bundle holds the models already; name it, or --original and --mobile")
+    if not FLAGS.original:
+        commands.refuse_useless("without --original", "data", "data_dir", "input_range")
 
 
 @contextlib.contextmanager

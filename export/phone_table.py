@@ -38,6 +38,8 @@ def main(arguments):
     folder = pathlib.Path(FLAGS.folder)
     if arguments[0] == "add":
         _add(folder)
+    else:
+        commands.refuse_useless("for table", "report", *results.ABOUT)
     written = results_table.write(folder)
     print(f"wrote {folder / results_table.NAME}, {written} results")
 

@@ -9,14 +9,12 @@ line of JSON on standard error. `--bench` measures latency and throughput instea
 """
 
 import contextlib
-import os
-import secrets
 import signal
 import sys
 
 from absl import flags
 
-from command_line import bounded, commands
+from command_line import bounded, commands, private_ray
 from export.serving import bench, manifest
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import MissingPackageError
@@ -24,10 +22,6 @@ from measuring import device
 
 FLAGS = flags.FLAGS
 _PACKAGES = ("ray", "starlette", "uvicorn", "h11", "prometheus_client")
-
-# What Ray reads when it is imported. Whoever reaches its ports could run code: without clusters of several
-# machines they are at 127.0.0.1 alone, and with a token they are of no use to other users of this machine.
-_PRIVATE_RAY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 
 
 def define_flags():
@@ -85,7 +79,7 @@ def main(_):
 def _engine():
     """The module `serving.engine`, which needs Ray and a web server."""
     if FLAGS.address is None:
-        os.environ.update(_PRIVATE_RAY, RAY_AUTH_TOKEN=secrets.token_hex(32))
+        private_ray.prepare()
     try:
         from export.serving import engine
     except ModuleNotFoundError as error:

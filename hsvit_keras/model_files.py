@@ -8,9 +8,8 @@ import numpy as np
 
 from hsvit_keras import model_archive
 from hsvit_runtime import input_files
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import InputError, listed
 
-_SHOWN = 3  # weights that an error names; the rest is counted
 _LONGEST = 300  # characters of Keras' messages
 
 
@@ -68,8 +67,7 @@ def check_finite(model, name):
         if wrong:
             found.append(f"{variable.path} ({wrong:,} of {values.size:,} values)")
     if found:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise InputError(f"{name} holds NaN or infinity in its weights: {', '.join(found[:_SHOWN])}{more}")
+        raise InputError(f"{name} holds NaN or infinity in its weights: {listed(found)}")
 
 
 def _loss(config):

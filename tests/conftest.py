@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from keras.src.initializers import random_initializers
 
+from command_line import private_ray
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
@@ -51,6 +53,14 @@ def same_chance():
         import tensorflow
 
         tensorflow.random.set_seed(0)
+
+
+@pytest.fixture
+def ray_environment(monkeypatch):
+    """What commands set for Ray ends with the test."""
+    for name in private_ray.NAMES:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 class _NumpyGenerator:

@@ -31,6 +31,7 @@ def main(_):
     from training.visualizing import paper_figure
 
     if FLAGS.figure is None:
+        command.refuse_flags_of_a_plan("figure")
         for name in paper_figure.list_figures():
             print(_line_of(name, paper_figure.load_figure(name).table))
         return

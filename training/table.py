@@ -39,6 +39,7 @@ def main(_):
     from training.tabulating.overview import overview
 
     if FLAGS.table is None:
+        command.refuse_flags_of_a_plan("table")
         print(overview())
         return
     planned = command.plan_of(paper.load_table(FLAGS.table), "table")

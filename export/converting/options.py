@@ -13,6 +13,7 @@ from hsvit_runtime.presets import PRESETS, RANGE_METHODS, preset_named
 
 FLAGS = flags.FLAGS
 _CALIBRATION = ["calibration_data", "calibration_samples", "calibration_ranges", "equalize", "correct_biases"]
+_OF_DATA = ["data_dir", "input_range", "calibration_samples"]
 _OTHERWISE = ": export.tflite and export.onnx take arrays by --inputs"
 
 
@@ -67,10 +68,16 @@ def define_calibration_flags():
     flags.DEFINE_bool("correct_biases", True, "Correct the biases of a float model after calibration.")
 
 
-def check_calibration():
-    """Raises `InputError` if a flag of calibration was given for a preset that needs no ranges."""
-    if not preset_named(FLAGS.preset).needs_ranges:
-        commands.refuse_useless(f"for --preset={FLAGS.preset}, which needs no ranges", *_CALIBRATION)
+def check_calibration(presets):
+    """Raises `InputError` if a flag of calibration was given for presets none of which needs ranges."""
+    if not any(preset_named(preset).needs_ranges for preset in presets):
+        commands.refuse_useless(f"for --preset={','.join(presets)}, which needs no ranges", *_CALIBRATION)
+
+
+def _check_has_calibration(calibration):
+    """Raises `InputError` if a flag says how to calibrate, and nothing says by which data."""
+    if calibration is None:
+        commands.refuse_useless("without --calibration_data", *_CALIBRATION)
 
 
 def parts_request(model):
@@ -78,13 +85,15 @@ def parts_request(model):
     from export.sharding.requests import Request
     from hsvit_keras.layers.model_description import description_of
 
-    check_calibration()
+    check_calibration([FLAGS.preset])
+    calibration = calibration_for(model)
+    _check_has_calibration(calibration)
     return Request(
         model,
         samples_for(model, FLAGS.samples),
         preset=FLAGS.preset,
         runtime=FLAGS.runtime,
-        calibration=calibration_for(model),
+        calibration=calibration,
         input_range=model_data.input_range_of(description_of(model), FLAGS.input_range),
     )
 
@@ -99,14 +108,18 @@ def comparison_for(model, batch_size):
     Returns:
         dict of `samples`, `calibration` and `allow_loss`.
     """
-    check_calibration()
+    check_calibration([FLAGS.preset])
     calibration = calibration_for(model)
     if FLAGS.inputs is None:
         samples = samples_for(model, max(FLAGS.samples, batch_size))
     else:
+        commands.refuse_useless("with --inputs, whose arrays are all used", "samples")
+        if calibration is None:
+            commands.refuse_useless("with --inputs and without --calibration_data", *_OF_DATA)
         samples = _samples_of_file(FLAGS.inputs, model)
         if calibration is None and preset_named(FLAGS.preset).needs_ranges and not _is_quantized(model):
             calibration = _calibration([samples.inputs])
+    _check_has_calibration(calibration)
     return {"samples": samples, "calibration": calibration, "allow_loss": FLAGS.allow_loss}
 
 

@@ -20,8 +20,10 @@ def listener(host, port):
         FileError: it is not free, or none of this machine's.
     """
     try:
-        (family, kind, _, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        sock = socket.socket(family, kind)
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # Only for sockets that say that they are TCP does asyncio switch off Nagle's algorithm, by which the
+        # body of a response would wait 40 ms for the client to acknowledge the headers.
+        sock = socket.socket(family, kind, protocol)
     except OSError as error:
         raise FileError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

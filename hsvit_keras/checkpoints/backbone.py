@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from hsvit_keras.checkpoints.interpolation import interpolate
-from hsvit_keras.checkpoints.tensors import listed
 from hsvit_keras.layers import PositionEmbedding
 from hsvit_keras.models.deformable_detr import DeformableDETR
 from hsvit_keras.models.timesformer import TimeSformer
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import InputError, listed
 
 
 def load_backbone(detector, model):

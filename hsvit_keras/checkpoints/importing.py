@@ -93,10 +93,9 @@ def from_torch(architecture, config, state_dict, *, input_shape=None, interpolat
         )
     family = _FAMILIES[architecture]
     _check_config(architecture, config, family)
+    weights = read_weights(state_dict)
     model = family.build(architecture, config, input_shape)
-    tensors = Tensors(
-        read_weights(state_dict), grid_of(family, config) if input_shape else None, interpolation
-    )
+    tensors = Tensors(weights, grid_of(family, config) if input_shape else None, interpolation)
     family.load(model, tensors)
     tensors.finish()
     return model

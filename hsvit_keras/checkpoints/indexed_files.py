@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from hsvit_keras.checkpoints.json_files import read_json
 from hsvit_keras.checkpoints.reading import read_state_dict
-from hsvit_keras.checkpoints.tensors import listed
-from hsvit_runtime.errors import InputError, MissingFileError
+from hsvit_runtime.errors import InputError, MissingFileError, listed
 
 INDEX_SUFFIX = ".index.json"
 

@@ -161,8 +161,10 @@ def _read_file(source):
         return reader(data)
     except ImportError:
         raise
+    except InputError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
     except Exception as error:  # a damaged file can fail in any way
-        raise InputError(f"{path} cannot be read: {_one_line(error)}") from error
+        raise InputError(f"{path} is damaged or no {path.suffix} file") from error
 
 
 def read_npz(data):
@@ -171,7 +173,14 @@ def read_npz(data):
         raise InputError("it is not a whole zip archive, which np.savez writes")
     _check_sizes(zipfile.ZipFile(io.BytesIO(data)), len(data))
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        return dict(archive)
+        return {name: _member(archive, name) for name in archive.files}
+
+
+def _member(archive, name):
+    try:
+        return archive[name]
+    except Exception as error:  # a damaged file can fail in any way
+        raise InputError(f"its entry {name!r} is damaged, or no array of numbers") from error
 
 
 def _check_sizes(archive, size):

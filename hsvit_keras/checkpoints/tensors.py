@@ -10,9 +10,7 @@ import keras
 import numpy as np
 
 from hsvit_keras.checkpoints.interpolation import check_mode, interpolate, interpolate_offsets
-from hsvit_runtime.errors import InputError
-
-_SHOWN = 8  # problems named in full; the rest is counted
+from hsvit_runtime.errors import InputError, listed
 
 
 class Tensors:
@@ -127,16 +125,6 @@ class Tensors:
                 self.problems.append(f"{name} with shape {tuple(np.shape(tensor))} has no place in the model")
         if self.problems:
             raise InputError(f"the weights do not fit the model: {listed(self.problems)}")
-
-
-def listed(problems):
-    """The first of several problems in one line, and how many there are beyond.
-
-    Args:
-        problems: list of str.
-    """
-    more = len(problems) - _SHOWN
-    return "; ".join([*problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
 def convolution(layer, tensors, name):

@@ -23,7 +23,7 @@ from hsvit_keras.models.deit import VARIANTS as DEIT
 from hsvit_keras.models.deit import VisionTransformer
 from hsvit_keras.models.image_model import ImageModel, as_plain, constructor_arguments
 from hsvit_keras.models.registry import register_model
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import InputError, listed
 
 ATTENTION = ("divided", "joint")
 # Those of the scaling paper's Table 9.
@@ -262,10 +262,7 @@ def _weights_from(image_model, model):
             if layer.name != "head":  # which may have other classes
                 misfits.append(f"{layer.name} has the shapes {shapes}, clips need {needed}")
     if misfits:
-        raise InputError(
-            f"the weights of {image_model.name!r} do not fit {model.name!r}: {misfits[0]}"
-            + (f", and {len(misfits) - 1} more" if misfits[1:] else "")
-        )
+        raise InputError(f"the weights of {image_model.name!r} do not fit {model.name!r}: {listed(misfits)}")
     return found
 
 

@@ -117,6 +117,36 @@ def test_what_a_command_says(name, argument, words):
             "--shards means nothing with --served, whose files say it",
         ),
         ("export.web", ["--bundle=b", "--output=o", "--https"], "--https means nothing without --serve"),
+        *(
+            (
+                "export.benchmark",
+                ["--original=a.txt", "--mobile=b.txt", "--output=o.json", f"--{flag}"],
+                f"--{name} means nothing for the output of official tools, which have measured",
+            )
+            for flag in ("blocks=3", "threads=2", "data=digits", "images=5")
+            for name, _, _ in [flag.partition("=")]
+        ),
+        (
+            "export.benchmark",
+            ["--original=a.keras", "--mobile=b.tflite", "--output=o.json", "--device=Pixel"],
+            "--device means nothing for models, which are measured on this machine",
+        ),
+        (
+            "export.compare",
+            ["--models=a.keras", "--workdir=w", "--preset=float32", "--equalize"],
+            "--equalize means nothing for --preset=float32, which needs no ranges",
+        ),
+        ("export.phone", ["pull", "--output=o.json", "--threads=2"], "--threads means nothing for pull"),
+        ("export.phone", ["report", "--output=o.json", "--serial=x"], "--serial means nothing for report"),
+        ("export.phone", ["run", "--output=o.json", "--run_id=x"], "--run_id means nothing for run"),
+        (
+            "export.phone",
+            ["run", "--output=o.json", "--data=digits"],
+            "--data means nothing without --original",
+        ),
+        ("export.phone_table", ["table", "--notes=warm"], "--notes means nothing for table"),
+        ("training.table", ["--workdir=w"], "--workdir means nothing without --table, which lists all"),
+        ("training.figures", ["--epochs=3"], "--epochs means nothing without --figure, which lists all"),
         (
             "training.table",
             ["--table=hsvit_table3", "--workdir=w", "--workers=2"],

@@ -177,6 +177,12 @@ def test_arrays_are_samples_and_calibration(command, preset, two_inputs, tmp_pat
         ({"inputs": "none.npz"}, r"there is no file of --inputs .*none\.npz"),
         ({"inputs": "model.keras"}, r"model\.keras is no \.npz file of arrays|have to be named"),
         ({"inputs": "arrays.npz", "data": "digits"}, "--inputs and --data exclude each other"),
+        ({"inputs": "arrays.npz", "samples": 9}, "^--samples means nothing with --inputs, whose arrays are"),
+        ({"inputs": "arrays.npz", "input_range": "0,1"}, "^--input_range means nothing with --inputs"),
+        (
+            {"inputs": "arrays.npz", "preset": "int8", "calibration_samples": 9},
+            "^--calibration_samples means nothing with --inputs and without --calibration_data",
+        ),
         ({}, "does not say its data set|export.tflite and export.onnx take arrays by --inputs"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import keras
@@ -95,7 +96,8 @@ def test_safetensors(folder, content):
 @fuzzed(20, 400, content=damaged(_npz()))
 def test_npz(folder, content):
     (folder / "w.npz").write_bytes(content)
-    assert_answers(lambda: read_state_dict(folder / "w.npz"), folder)
+    refusal = assert_answers(lambda: read_state_dict(folder / "w.npz"), folder)
+    assert not re.search("CRC|[Bb]ad|magic|Truncated|header|decompress", refusal or "")  # as zipfile has it
 
 
 def _keras_file(tmp_path):

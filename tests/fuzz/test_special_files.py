@@ -1,7 +1,6 @@
 """What is no ordinary file where a command expects one, and real processes that refuse."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -10,16 +9,22 @@ import pytest
 pytest.importorskip("simpy")
 pytest.importorskip("ai_edge_litert")
 
+import hsvit_keras
 from export import inspection, simulate
 from export.serving import access, manifest
 from export.simulation import network
 from hsvit_keras.artifacts.opening import open_model
-from hsvit_keras.checkpoints.reading import read_state_dict
+from tests import reference
 from tests.command_line.in_process import call
 from tests.fuzz.checking import assert_answers
 from tests.fuzz.strategies import BYTES
 
 pytestmark = pytest.mark.once
+FIXTURE = reference.load("hsvit")
+KINDS = (
+    *("missing", "device", "folder", "pipe", "loop", "long name", "below a file", "empty"),
+    "zero byte in its name",
+)
 # What reads a file of this suffix; an output would be written into the folder.
 READERS = {
     "simulate.json": lambda path, folder: call(simulate, f"--served={path}", f"--output={folder}/out.json"),
@@ -29,8 +34,8 @@ READERS = {
     "inspection.tflite": lambda path, folder: call(inspection, str(path), f"--output={folder}/out.json"),
     **{f"model{suffix}": lambda path, _: open_model(path) for suffix in (".keras", ".onnx", ".tflite")},
     **{
-        f"weights{suffix}": lambda path, _: read_state_dict(path)
-        for suffix in (".npz", ".pt", ".safetensors")
+        f"weights{suffix}": lambda path, _: hsvit_keras.from_torch("hsvit", FIXTURE["config"], path)
+        for suffix in (".npz", ".pt", ".safetensors", ".index.json")
     },
 }
 
@@ -39,8 +44,8 @@ def make(folder, kind, suffix):
     """The path of something of a kind."""
     path = folder / f"given{suffix}"
     if kind == "device":
-        return pathlib.Path("/dev/zero")
-    if kind == "folder":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
         path.mkdir()
     elif kind == "pipe":
         os.mkfifo(path, 0o600)
@@ -51,13 +56,17 @@ def make(folder, kind, suffix):
     elif kind == "below a file":
         path.touch()
         return path / path.name
+    elif kind == "empty":
+        path.touch()
+    elif kind == "zero byte in its name":
+        return folder / f"\0{suffix}"
     return path
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("kind", ["missing", "device", "folder", "pipe", "loop", "long name", "below a file"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_special_files(tmp_path, reader, kind):
-    path = make(tmp_path, kind, pathlib.Path(reader).suffix)
+    path = make(tmp_path, kind, "." + reader.partition(".")[2])
     assert assert_answers(lambda: READERS[reader](path, tmp_path), tmp_path, seconds=10)
 
 

@@ -9,6 +9,7 @@ import pytest
 from data_sets import batches, load_dataset
 from data_sets.crops import CENTRE
 from hsvit_keras.tasks import task_named
+from hsvit_runtime.errors import InputError
 from training.fitting.augmentation import Augmentation
 
 NUM_CLASSES = 4
@@ -207,6 +208,10 @@ def test_the_global_random_state_of_keras_plays_no_part():
         ([("RandAugment", {"magnitude": 40})], "magnitude has to be a number from 0 to 30; received 40"),
         ([("RandAugmentt", {})], "there is no operation 'RandAugmentt'.*did you mean 'RandAugment'"),
         ([("RandomRotation", {"factor": 7})], "RandomRotation does not take"),
+        (
+            [("RandAugment", {"fill": 1.5})],
+            r"fill has to be an integer from 0 to 255, or some; received 1\.5",
+        ),
         (["RandomFlip"], "pair of an operation's name and a dict.*received 'RandomFlip'"),
         ([("RandomFlip", 3)], "pair of an operation's name"),
     ],
@@ -225,10 +230,62 @@ def test_a_random_crop_comes_first_for_it_is_made_as_images_are_read():
 
 
 def test_a_layer_that_resizes_is_refused():
+    """At once, and with a batch of another size."""
+    _, labels = batch()
+    augment = augmentation([("CenterCrop", {"height": 8, "width": 8})])
+    augment.try_out((8, 8, 3), labels[:1])
+    with pytest.raises(InputError, match=r"CenterCrop made \(8, 8, 3\) of \(9, 9, 3\)"):
+        augment.try_out((9, 9, 3), labels[:1])
+    with pytest.raises(InputError, match=r"CenterCrop made \(8, 8, 3\) of \(9, 9, 3\)"):
+        augment(*batch(shape=(9, 9, 3)), rng())
+
+
+# Keras' layers take each of these, and fail with the first batch or make what nobody meant.
+@pytest.mark.parametrize(
+    "name, argument, values",
+    [
+        ("MixUp", "alpha", ["x", None, -1, 0, [], {}, True, 10**400]),
+        ("AugMix", "num_chains", ["x", None, -1, 1.5, True, 10**9]),
+        ("AugMix", "chain_depth", ["x", -1, 1.5, 10**9]),
+        ("AugMix", "all_ops", ["x", None, 1]),
+        ("RandomBrightness", "factor", [None, [], {}, True]),
+        ("RandomColorJitter", "value_range", ["x", 5, [1, 2, 3], [255, 0]]),
+        ("RandomColorJitter", "brightness_factor", ["x", [], True]),
+        ("RandomContrast", "value_range", ["x", None, ["a", "b"]]),
+        ("RandomGaussianBlur", "kernel_size", [1.5, -1, True]),
+        ("RandomPerspective", "fill_value", ["x", None, [], -1, 1e30]),
+        ("Equalization", "bins", ["x", 1.5, -1, 10**12]),
+        ("CenterCrop", "height", ["x", 1.5, -1]),
+        ("Resizing", "antialias", ["x"]),
+        *(("RandomInvert", name, [0]) for name in ("seed", "data_format", "nope")),
+    ],
+)
+def test_a_wrong_argument_of_a_layer_of_keras(name, argument, values):
+    right = {"CenterCrop": {"height": 8, "width": 8}, "Resizing": {"height": 8, "width": 8}}
+    right |= {key: {"factor": 0.1} for key in ("RandomBrightness", "RandomContrast")}
+    augmentation([(name, right.get(name, {}))])
+    for value in values:
+        with pytest.raises(InputError, match=rf"^augmentation: {name} does not take .*{argument}") as raised:
+            augmentation([(name, {**right.get(name, {}), argument: value})])
+        assert "\n" not in str(raised.value)
+
+
+def test_what_a_layer_of_keras_refuses_when_it_is_called_shows_at_once():
+    augment = augmentation([("Resizing", {"height": 8, "width": 8, "fill_mode": "x"})])
+    words = r"^augmentation: Resizing does not work on images \(8, 8, 3\): [^\x1b\n]*fill_mode=x$"
+    with pytest.raises(InputError, match=words):
+        augment.try_out((8, 8, 3), np.zeros(1, np.int32))
+
+
+def test_all_of_an_image_is_grey_or_nothing():
+    """Keras' layer takes no dict, and gets its images alone."""
     images, labels = batch()
-    augment = augmentation([("CenterCrop", {"height": 4, "width": 4})])
-    with pytest.raises(ValueError, match=r"CenterCrop made \(4, 4, 3\) of \(8, 8, 3\)"):
-        augment(images, labels, rng())
+    augment = augmentation([("RandomGrayscale", {"factor": 0.5})])
+    augment.try_out((8, 8, 3), labels[:1])
+    changed, _ = augment(images, labels, rng())
+    grey = (changed == changed[..., :1]).all((1, 2, 3))
+    assert 0 < grey.sum() < len(grey)
+    np.testing.assert_array_equal(changed[~grey], images[~grey])
 
 
 SEGMENTATION = task_named("segmentation")

@@ -2,6 +2,10 @@
 
 import copy
 import math
+import os
+import pathlib
+import subprocess
+import sys
 
 import pytest
 from ml_collections import ConfigDict
@@ -9,6 +13,7 @@ from ml_collections import ConfigDict
 from hsvit_runtime.errors import InputError
 from training.compressing import chain, steps, study
 from training.configs import compress_digits, compress_study_digits, digits, scaling_digits
+from training.fitting.building import check_names
 from training.recipes import recipe
 from training.recipes.rules import plain
 from training.scaling import settings
@@ -16,6 +21,7 @@ from training.scaling.search import search
 
 pytestmark = pytest.mark.once
 
+ROOT = pathlib.Path(__file__).parents[2]
 NAN, INFINITE = math.nan, math.inf
 # Of each kind a config that is right, and what checks it.
 KINDS = {
@@ -250,3 +256,48 @@ def test_nothing_is_written_for_a_wrong_config(tmp_path):
         with pytest.raises(InputError, match=r"config\.training\.epochs"):
             command(changed(kind, "training.epochs", 0), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ([("RandomFlip", {"mode": "x"})], "RandomFlip does not take {'mode': 'x'}"),
+        ([("MixUp", {"alpha": "x"})], "MixUp does not take {'alpha': 'x'}: alpha has to be a number above 0"),
+        ([("Nope", {})], "there is no operation 'Nope'"),
+    ],
+)
+def test_an_augmentation_is_checked_before_data_are_opened(table, words):
+    with pytest.raises(InputError) as raised:
+        check_names({**recipe.plain(digits.get_config()), "augmentation": table, "data": "imagenet"})
+    assert words in str(raised.value)
+
+
+COMMANDS = [
+    (["training.train", "--workdir=run"], ["epochs=ten", "jit=yes"]),
+    (["training.train", "--workdir=run"], ["learning_rate=nan"]),
+    (["training.train", "--workdir=run"], ["seed=12345678901234567890123"]),
+    (["training.train", "--workdir=run"], ["augmentation=(('MixUp',{'alpha':'x'}),)"]),
+    (["training.compress", "--model=m.keras", "--output=n.keras", "--step=slim groups=None"], []),
+    (["training.scaling.search", "--workdir=run"], ["targets.growth=0.5"]),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command, changes", COMMANDS)
+def test_a_process_that_is_given_a_wrong_value(tmp_path, command, changes):
+    """It ends with status 1 and one line, and nothing is there that was not before."""
+    module, *options = command
+    file = {"training.train": "digits", "training.scaling.search": "scaling_digits"}.get(module)
+    options += [f"--config={ROOT / 'training/configs' / file}.py"] if file else []
+    (tmp_path / "m.keras").write_text("no model, but not read before the step is")
+    done = subprocess.run(
+        [sys.executable, "-m", module, *options, *(f"--config.{change}" for change in changes)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["m.keras"]

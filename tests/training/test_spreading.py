@@ -1,6 +1,9 @@
 """Jobs over a cluster of Ray are done, whichever machine is lost; tables and studies use it."""
 
+import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -97,6 +100,17 @@ def test_jobs_of_a_lost_machine_go_to_another_one(tmp_path, monkeypatch, capfd):
         assert "a worker died; b goes on from its last epoch" in capfd.readouterr().out
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_ray_on_this_machine_is_reached_by_nobody_else(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.training.spread_here", tmp_path], capture_output=True, text=True
+    )
+    found = json.loads(done.stdout)
+    assert found["done"] == {"a": "1:01"} and len(found["ports"]) > 5
+    assert {address for address, _, _ in found["ports"]} == {"127.0.0.1"}
+    assert {status for _, _, status in found["ports"]} <= {401, None}
 
 
 @pytest.mark.exhaustive  # imports Ray

@@ -1,1 +1,1 @@
-"""Random changes of images that Keras' own layers make otherwise than papers and their programs do."""
+"""Random changes of images: Keras' layers, and what papers and their programs do otherwise than these."""

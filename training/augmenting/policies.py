@@ -45,7 +45,7 @@ class Policy:
         num_ops: int.
         chance: float, the chance that a drawn operation is applied.
         interpolation: name of `data_sets.resampling`, of pixels that move.
-        fill: value of pixels that come from outside, 0 to 255: a number or one for each channel.
+        fill: value of pixels that come from outside, an integer from 0 to 255, or one for each channel.
 
     Call arguments:
         data: dict of `Task.augmentable`; pixels are rounded to whole numbers first.
@@ -67,7 +67,8 @@ class Policy:
         self._resample = interpolation_named(interpolation)
         self._fill = np.atleast_1d(fill)
         for value in self._fill.tolist():
-            check_between(0, 255, fill=value)
+            if type(value) is not int or not 0 <= value <= 255:
+                raise InputError(f"fill has to be an integer from 0 to 255, or some; received {fill!r}")
 
     def __call__(self, data, rng, rows=None):
         pixels = _as_bytes(data["images"])
@@ -139,7 +140,7 @@ class RandAugment(Policy):
         num_ops: int, operations an image gets.
         magnitude: int from 0 to 30.
         interpolation: "nearest", "bilinear" or "bicubic".
-        fill: value of pixels that come from outside, 0 to 255: a number or one for each channel.
+        fill: value of pixels that come from outside, an integer from 0 to 255, or one for each channel.
     """
 
     def __init__(self, num_ops=2, magnitude=9, interpolation="nearest", fill=0):
@@ -159,7 +160,7 @@ class TrivialAugmentWide(Policy):
 
     Args:
         interpolation: "nearest", "bilinear" or "bicubic".
-        fill: value of pixels that come from outside, 0 to 255: a number or one for each channel.
+        fill: value of pixels that come from outside, an integer from 0 to 255, or one for each channel.
     """
 
     def __init__(self, interpolation="nearest", fill=0):
@@ -181,7 +182,7 @@ class RandAugmentIncreasing(Policy):
         magnitude_std: float, its standard deviation.
         chance: float, the chance that a drawn operation is applied.
         interpolation: "nearest", "bilinear" or "bicubic".
-        fill: value of pixels that come from outside, 0 to 255: a number or one for each channel.
+        fill: value of pixels that come from outside, an integer from 0 to 255, or one for each channel.
     """
 
     def __init__(

@@ -7,19 +7,18 @@ Each layer is compiled by itself and runs on the accelerator where JAX has one.
 """
 
 import inspect
-import warnings
 
-import keras
 import numpy as np
 
 from data_sets.crops import RandomPartOrWhole, RandomResizedCrop, RandomShorterSide
 from hsvit_keras.models.registry import suggest
 from hsvit_runtime.errors import InputError
+from training.augmenting import keras_layers
 from training.augmenting.erasing import RandomErasing
 from training.augmenting.flipping import RandomFlip
+from training.augmenting.keras_layers import KerasLayer
 from training.augmenting.mixing import MixUpOrCutMix
 from training.augmenting.policies import Policy, RandAugment, RandAugmentIncreasing, TrivialAugmentWide
-from training.fitting.seeds import draw_states, seed_states
 
 _CROPS = (RandomResizedCrop, RandomPartOrWhole, RandomShorterSide)
 # These come before layers of Keras of the same name.
@@ -106,7 +105,7 @@ class Augmentation:
         return rows
 
     def try_out(self, image_shape, labels):
-        """Says at once what does not fit; leaves out Keras' layers, which take seconds to compile.
+        """Says at once what does not fit.
 
         Args:
             image_shape: (height, width, channels) of the images, or (frames, ...) of clips.
@@ -119,7 +118,9 @@ class Augmentation:
         data = self._task.augmentable(black, labels, self._num_classes)
         self._check(data)
         for transform in self._transforms:
-            if not isinstance(transform, _Layer):
+            if isinstance(transform, KerasLayer):
+                transform.try_out(data)
+            else:
                 transform(data, np.random.default_rng(0))
 
     def _check(self, data):
@@ -155,49 +156,6 @@ def read_table(table):
     return crop, made
 
 
-class _Layer:
-    """One layer as a compiled pure function of its data and its random states."""
-
-    def __init__(self, layer):
-        self.name = type(layer).__name__
-        self._layer = layer
-        self._states = seed_states(layer)
-        self._compiled = _compile(self._stateless)
-
-    def __call__(self, data, rng):
-        data = {**data, "images": np.asarray(data["images"], np.float32)}
-        changed = self._compiled(data, draw_states(self._states, rng))
-        before, after = data["images"].shape, tuple(changed["images"].shape)
-        if before != after:
-            raise InputError(
-                f"augmentation has to keep the shape of the images; {self.name} "
-                f"made {after[1:]} of {before[1:]}"
-            )
-        return changed
-
-    def _stateless(self, data, values):
-        with (
-            keras.StatelessScope(list(zip(self._states, values, strict=True))),
-            warnings.catch_warnings(),
-        ):
-            # MixUp asks for 64-bit indices, which JAX does not have by default.
-            warnings.filterwarnings("ignore", "Explicitly requested dtype int64")
-            return self._layer(dict(data))
-
-
-def _compile(function):
-    backend = keras.backend.backend()
-    if backend == "jax":
-        import jax
-
-        return jax.jit(function)
-    if backend == "tensorflow":
-        import tensorflow as tf
-
-        return tf.function(function, autograph=False)
-    return function
-
-
 def _name_and_arguments(entry):
     try:
         name, arguments = entry
@@ -213,22 +171,20 @@ def _name_and_arguments(entry):
 
 def _made(name, arguments):
     """The operation of an entry: a function (data, rng) -> data, or a crop."""
-    layers = {
-        known: layer_class
-        for known, layer_class in vars(keras.layers).items()
-        if hasattr(layer_class, "get_random_transformation")
-    }
+    layers = keras_layers.layers()
     if name not in _OPERATIONS and name not in layers:
         raise InputError(
             f"augmentation: there is no operation {name!r}, and Keras has no layer {name!r} that changes "
             f"images; {suggest(str(name), {**layers, **_OPERATIONS})}"
         )
-    operation = _OPERATIONS.get(name) or layers[name]
     try:
-        made = operation(**arguments)
+        return _OPERATIONS[name](**arguments) if name in _OPERATIONS else KerasLayer(name, arguments)
     except (TypeError, ValueError, NotImplementedError) as error:
-        takes = ", ".join(inspect.signature(operation).parameters)
+        takes = (
+            inspect.signature(_OPERATIONS[name]).parameters
+            if name in _OPERATIONS
+            else keras_layers.arguments_of(layers[name])
+        )
         raise InputError(
-            f"augmentation: {name} does not take {arguments!r}: {error}; its arguments are {takes}"
+            f"augmentation: {name} does not take {arguments!r}: {error}; its arguments are {', '.join(takes)}"
         ) from error
-    return made if name in _OPERATIONS else _Layer(made)

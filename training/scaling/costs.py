@@ -19,7 +19,6 @@ import tempfile
 from absl import flags
 
 from command_line import bounded, commands, tables
-from hsvit_keras.backends import require_backend
 from hsvit_runtime import files, outputs
 from hsvit_runtime.errors import InputError
 from hsvit_runtime.json_schemas import AMOUNT, TEXT, record
@@ -355,6 +354,8 @@ def build(configuration):
 
 def convert(model, preset, suffix=".tflite"):
     """The bytes of the artifact of a model. Ranges of int8 are those of random images: they cost the same."""
+    from hsvit_keras.backends import require_backend  # it imports Keras, whose messages are not to be seen
+
     require_backend("tensorflow")
     from hsvit_keras.artifacts import lowering
 

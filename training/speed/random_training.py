@@ -2,7 +2,6 @@
 
 import grain
 import numpy as np
-from ml_collections import ConfigDict
 
 from hsvit_keras.tasks import task_named
 from training.configs import hsvit_base
@@ -29,21 +28,19 @@ class RandomTraining:
 
     def __init__(self, model, image_shape, batch_size, dtype, jit=None, arguments=None):
         values = {
+            **hsvit_base.get_config().to_dict(),
             "model": model,
-            "image_shape": image_shape,
-            "dtype": dtype,
-            "jit": jit,
             "model_arguments": arguments or {},
-            "data": None,
-            "image_model": None,
+            "data": None,  # none is read
+            "image_shape": image_shape,
             "mean": 0.5,
             "std": 0.25,
             "epochs": 1,
-            "warmup_epochs": 0,
-            "learning_rate": 1e-3,
-            "weight_decay": 0.01,
-            "label_smoothing": 0.0,
-            **ConfigDict({**hsvit_base.fine_tuning(), **hsvit_base.optimization()}).to_dict(),
+            # As most recipes have it.
+            "schedule": "cosine",
+            "clip_norm": None,
+            "dtype": dtype,
+            "jit": jit,
         }
         self.model = build_model(values, _CLASSES)
         task = task_named("classification")

@@ -14,7 +14,7 @@ import warnings
 
 from absl import flags
 
-from command_line import bounded
+from command_line import bounded, private_ray
 from hsvit_runtime.errors import InputError
 
 FLAGS = flags.FLAGS
@@ -123,6 +123,8 @@ def _start_ray(function, count, address, folder):
     """Starts or joins Ray; gives the function that runs `function` in a worker."""
     for name, value in _SILENCE.items():
         os.environ.setdefault(name, value)
+    if address == LOCAL:
+        private_ray.prepare()
     from hsvit_runtime.native_output import quietly
 
     with quietly(), contextlib.redirect_stdout(None), warnings.catch_warnings():

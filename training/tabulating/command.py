@@ -13,6 +13,10 @@ from training.recipes.settings import settings_of
 from training.spreading import workers
 
 FLAGS = flags.FLAGS
+_OF_A_PLAN = (
+    *("workdir", "data", "data_dir", "rows", "seeds", "epochs", "setting", "processes", "workers", "ray"),
+    *("dry_run", "output"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +61,11 @@ def define_flags(what, output):
     workers.define_flags()
     flags.DEFINE_bool("dry_run", False, "Say what would run and about how long, and run nothing.")
     flags.DEFINE_string("output", None, f"JSON file to write; {output} in the workdir by default.")
+
+
+def refuse_flags_of_a_plan(what):
+    """Raises `InputError` if a flag was given though all tables or figures are only listed."""
+    commands.refuse_useless(f"without --{what}, which lists all", *_OF_A_PLAN)
 
 
 def plan_of(table, name):

@@ -20,11 +20,8 @@ class Sharded:
 
 
 @pytest.fixture(autouse=True)
-def ray_environment(monkeypatch):
-    """What the command sets for Ray ends with the test."""
-    for name in ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
+def for_ray(ray_environment):
+    """Each of these tests may start Ray."""
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,8 @@ import concurrent.futures
 import contextlib
 import http.client
 import io
-import ipaddress
 import json
 import os
-import pathlib
 import signal
 import socket
 import subprocess
@@ -18,7 +16,8 @@ import time
 import numpy as np
 from PIL import Image
 
-_LISTEN = "0A"  # the state of a socket in /proc/net/tcp
+from tests.processes import descendants
+
 PATIENCE = 60.0  # seconds; for processes to start on a busy machine
 
 
@@ -119,46 +118,6 @@ def until(condition):
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.1)
-
-
-def descendants(pid):
-    """The processes below one."""
-    parents = {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    below = [pid]
-    for parent in below:
-        below += [child for child, its in parents.items() if its == parent]
-    return below[1:]
-
-
-def listening(pids):
-    """The addresses at which processes listen for TCP connections, from /proc."""
-    sockets = {}
-    for table, size in (("tcp", 4), ("tcp6", 16)):
-        for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == _LISTEN:
-                words = bytes.fromhex(fields[1].partition(":")[0])  # each of four bytes, the last one first
-                packed = b"".join(words[i : i + 4][::-1] for i in range(0, size, 4))
-                address = ipaddress.ip_address(packed)
-                sockets[f"socket:[{fields[9]}]"] = str(getattr(address, "ipv4_mapped", None) or address)
-    found = set()
-    for pid in pids:
-        for entry in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
-            with contextlib.suppress(OSError):
-                found.add(sockets.get(os.readlink(entry)))
-    return found - {None}
-
-
-def running(pids):
-    """Those that still run; zombies do not."""
-    states = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            states[pid] = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return [pid for pid, state in states.items() if state not in "ZX"]
 
 
 def _png():
