@@ -210,7 +210,7 @@ def test_the_global_random_state_of_keras_plays_no_part():
         ([("RandomRotation", {"factor": 7})], "RandomRotation does not take"),
         (
             [("RandAugment", {"fill": 1.5})],
-            r"fill has to be an integer from 0 to 255, or some; received 1\.5",
+            r"fill has to be an integer from 0 to 255, or one for each channel; received 1\.5",
         ),
         (["RandomFlip"], "pair of an operation's name and a dict.*received 'RandomFlip'"),
         ([("RandomFlip", 3)], "pair of an operation's name"),

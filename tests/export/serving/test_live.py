@@ -11,7 +11,8 @@ pytest.importorskip("ray")
 
 from export import serve
 from tests.command_line.in_process import call
-from tests.export.serving.server import Server, descendants, running, until
+from tests.export.serving.server import Server, until
+from tests.processes import descendants, running
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.once, pytest.mark.slow]
 ALL_GROUPS = [0, 1, 2, 3]

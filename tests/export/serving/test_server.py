@@ -21,6 +21,7 @@ from export.serving import access, request_log, server
 from export.serving.metrics import Metrics
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from tests.export.serving.local_service import png, request, running, status
+from tests.export.serving.server import until
 
 pytestmark = pytest.mark.once
 TOKEN = "0123456789abcdef"
@@ -129,6 +130,7 @@ def test_log():
         service.send(b"nonsense\r\n\r\n")
         with service.connect() as connection:
             connection.sendall(request("POST", "/classify", png())[:-10])
+        until(lambda: service.log.getvalue().count("\n") == 4)
     lines = [json.loads(line) for line in service.log.getvalue().splitlines()]
     classified, missing, invalid, gone = lines
     assert set(classified) == {
