@@ -16,9 +16,10 @@ _SETTINGS = {
     "DASHBOARD_METRIC_PORT": "-1",
 }
 _TOKEN = "RAY_AUTH_TOKEN"
+_SECRET = secrets.token_hex(32)  # one for the process: Ray keeps the first that it reads
 NAMES = (*_SETTINGS, _TOKEN)
 
 
 def prepare():
     """Sets the environment of a Ray that is started by this process, which has not imported it yet."""
-    os.environ.update(_SETTINGS, **{_TOKEN: secrets.token_hex(32)})
+    os.environ.update(_SETTINGS, **{_TOKEN: _SECRET})
