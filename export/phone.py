@@ -68,9 +68,15 @@ def define_flags():
     bounded.integer(
         "limit", None, "Longest time of all blocks, seconds, as --blocks; then each has fewer.", 1, 86_400
     )
-    flags.DEFINE_enum(
-        "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
+    bounded.names(
+        "accelerator",
+        None,
+        "What runs the models, separated by commas: cpu, gpu, npu, which is what NNAPI offers, deprecated "
+        "since Android 15.",
+        known=["cpu", "gpu", "npu"],
     )
+    flags.DEFINE_bool("xnnpack", None, "Whether the CPU's kernels are XNNPACK's, as --blocks.")
+    flags.DEFINE_bool("fp16", None, "Whether GPU and NPU may compute in half precision, as --blocks.")
     flags.DEFINE_string("apk", None, "The app's file, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
@@ -93,7 +99,8 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "accelerator")}
+    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "xnnpack", "fp16")}
+    settings["accelerator"] = ",".join(FLAGS.accelerator) if FLAGS.accelerator else None
     for name in ("block", "warmup", "cooldown"):
         seconds = FLAGS[name].value
         settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)

@@ -140,6 +140,7 @@ def _accelerator(accelerator):
         accelerator["nodes_total"]
         and f"{accelerator['nodes_delegated']} of {accelerator['nodes_total']} nodes",
         asked and asked != used and f"asked for {asked.upper()}",
+        accelerator.get("cpu_p50_ms") and f"{formats.milliseconds(accelerator['cpu_p50_ms'])} on the CPU",
     ]
     return ", ".join([used.upper() if used else "unknown", *filter(None, details)])
 

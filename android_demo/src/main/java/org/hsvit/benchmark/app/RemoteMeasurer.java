@@ -17,6 +17,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Listener.Phase;
@@ -162,12 +164,19 @@ final class RemoteMeasurer implements PairMeasurer {
         case RunnerService.CANCELLED:
           throw new CancelledException();
         case RunnerService.FAILED:
-          throw new ModelException(
-              fields.getString(RunnerService.FILE), fields.getString(RunnerService.MESSAGE));
+          throw failure(fields);
         default:
           ended = true;
           throw new ModelException(null, "the process that measures crashed while " + doing);
       }
+    }
+
+    private ModelException failure(Bundle fields) {
+      String message = fields.getString(RunnerService.MESSAGE);
+      String accelerator = fields.getString(RunnerService.ACCELERATOR);
+      return accelerator == null
+          ? new ModelException(fields.getString(RunnerService.FILE), message)
+          : new AcceleratorException(Accelerator.valueOf(accelerator), message, null);
     }
 
     private void send(int what, Bundle fields) {

@@ -74,10 +74,10 @@ final class RunPanel {
     if (run.isCancelled()) {
       showStatus(context.getString(R.string.stopping), "");
     } else {
-      String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
-      String pairs = Words.count(context.getResources(), run.pairs.size());
+      String position = Words.count(context.getResources(), run.position() + 1);
+      String pairs = Words.count(context.getResources(), run.count());
       showStatus(
-          context.getString(doing(now), run.current().name, position, pairs),
+          context.getString(doing(now), run.current(), position, pairs),
           left(now) + context.getString(R.string.stay));
     }
   }

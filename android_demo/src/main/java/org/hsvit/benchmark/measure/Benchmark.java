@@ -42,12 +42,15 @@ public final class Benchmark implements PairMeasurer {
       throws ModelException, CancelledException {
     long deadline = machine.nanoTime() + 1_000_000 * limitMs;
     State before = machine.state();
+    Accelerator asked = settings.accelerator();
     checkPictures(pair.original, listener);
     try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
       Timing ofOriginal = new Timing(original, timed(pair.original), machine, listener);
       Timing ofMobile = new Timing(mobile, timed(pair.mobile), machine, listener);
       time(ofOriginal, ofMobile, settings, deadline, listener);
+      Double cpuOfOriginal = onCpu(pair.original, settings, listener);
+      Double cpuOfMobile = onCpu(pair.mobile, settings, listener);
       float[][] expected = new float[bundle.images().size()][];
       float[][] outputs = new float[expected.length][];
       for (int i = 0; i < expected.length; i++) {
@@ -61,8 +64,8 @@ public final class Benchmark implements PairMeasurer {
           Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs(), listener);
       return new PairResult(
           pair,
-          Checks.result(bundle, pair.original, original, ofOriginal, expected),
-          Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
+          Checks.result(bundle, pair.original, original, asked, ofOriginal, expected, cpuOfOriginal),
+          Checks.result(bundle, pair.mobile, mobile, asked, ofMobile, outputs, cpuOfMobile),
           ratio,
           Checks.agreement(bundle, pair.original, expected, outputs),
           before,
@@ -126,6 +129,24 @@ public final class Benchmark implements PairMeasurer {
         timing.block(settings);
         listener.onProgress(Phase.TIMING, ++done, 2 * settings.blocks);
       }
+    }
+  }
+
+  /**
+   * The median latency of a model on the CPU, of one block, where an accelerator was asked for: as fast as that,
+   * it may have left the model to the CPU without a word.
+   */
+  private Double onCpu(ModelFile model, Settings settings, Listener listener)
+      throws ModelException, CancelledException {
+    if (settings.accelerator() == Accelerator.CPU) {
+      return null;
+    }
+    Settings cpu = settings.on(Accelerator.CPU);
+    try (Runner runner = factory.open(model, bundle.source(), cpu)) {
+      Timing timing = new Timing(runner, timed(model), machine, listener);
+      cool(settings.cooldownMs, listener);
+      timing.block(cpu);
+      return Statistics.summarize(timing.latencies()).p50;
     }
   }
 

@@ -18,14 +18,22 @@ final class Checks {
    * The result of a model that was timed and run on the bundle's images.
    *
    * @param outputs rows of all outputs, one for each image
+   * @param cpuMs its latency on the CPU, where {@code asked} is something else
    * @throws ModelException its correct outputs cannot be read
    */
   static ModelResult result(
-      Bundle bundle, ModelFile model, Runner runner, Timing timing, float[][] outputs)
+      Bundle bundle,
+      ModelFile model,
+      Runner runner,
+      Accelerator asked,
+      Timing timing,
+      float[][] outputs,
+      Double cpuMs)
       throws ModelException {
     return new ModelResult(
         model,
         runner,
+        asked,
         timing.firstMs(),
         timing.warmupMeanMs(),
         timing.blocksMs(),
@@ -34,7 +42,8 @@ final class Checks {
         model.reference == null || outputs.length == 0 ? null : compare(bundle, model, outputs),
         notFinite(outputs),
         outputs.length,
-        metrics(bundle, outputs));
+        metrics(bundle, outputs),
+        cpuMs);
   }
 
   private static ReferenceCheck compare(Bundle bundle, ModelFile model, float[][] outputs)

@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 import java.io.Serializable;
+import java.util.List;
 
 /** How to measure. */
 public final class Settings implements Serializable {
@@ -27,7 +28,14 @@ public final class Settings implements Serializable {
   /** Longest time of a run over all its pairs, seconds; then each pair has fewer blocks. */
   public final int limitS;
 
-  public final Accelerator accelerator;
+  /** What is asked to run the models, one after the other. */
+  public final List<Accelerator> accelerators;
+
+  /** Whether the CPU's kernels are XNNPACK's, or else TensorFlow Lite's own. */
+  public final boolean xnnpack;
+
+  /** Whether half precision is allowed where the runtime has it: on a GPU, in NNAPI. */
+  public final boolean fp16;
 
   private Settings(Builder asked) {
     threads = within("threads", asked.threads, 1, 64);
@@ -37,7 +45,22 @@ public final class Settings implements Serializable {
     warmupMs = within("warmup_ms", asked.warmupMs, 0, 60_000);
     cooldownMs = within("cooldown_ms", asked.cooldownMs, 0, 600_000);
     limitS = within("limit_s", asked.limitS, 1, 86_400);
-    accelerator = asked.accelerator;
+    accelerators = List.copyOf(asked.accelerators);
+    xnnpack = asked.xnnpack;
+    fp16 = asked.fp16;
+    if (accelerators.isEmpty()) {
+      throw new IllegalArgumentException("accelerators must be at least one");
+    }
+  }
+
+  /** The first accelerator; the only one while a pair is measured. */
+  public Accelerator accelerator() {
+    return accelerators.get(0);
+  }
+
+  /** The same on one accelerator. */
+  public Settings on(Accelerator accelerator) {
+    return new Builder(this).accelerators(List.of(accelerator)).build();
   }
 
   private static int within(String name, int value, int least, int most) {
@@ -57,7 +80,24 @@ public final class Settings implements Serializable {
     private int warmupMs = 1000;
     private int cooldownMs = 100;
     private int limitS = 1800;
-    private Accelerator accelerator = Accelerator.CPU;
+    private List<Accelerator> accelerators = List.of(Accelerator.CPU);
+    private boolean xnnpack = true;
+    private boolean fp16;
+
+    public Builder() {}
+
+    private Builder(Settings settings) {
+      threads = settings.threads;
+      blocks = settings.blocks;
+      runs = settings.runs;
+      blockMs = settings.blockMs;
+      warmupMs = settings.warmupMs;
+      cooldownMs = settings.cooldownMs;
+      limitS = settings.limitS;
+      accelerators = settings.accelerators;
+      xnnpack = settings.xnnpack;
+      fp16 = settings.fp16;
+    }
 
     public Builder threads(int count) {
       threads = count;
@@ -94,8 +134,18 @@ public final class Settings implements Serializable {
       return this;
     }
 
-    public Builder accelerator(Accelerator asked) {
-      accelerator = asked;
+    public Builder accelerators(List<Accelerator> asked) {
+      accelerators = asked;
+      return this;
+    }
+
+    public Builder xnnpack(boolean used) {
+      xnnpack = used;
+      return this;
+    }
+
+    public Builder fp16(boolean allowed) {
+      fp16 = allowed;
       return this;
     }
 

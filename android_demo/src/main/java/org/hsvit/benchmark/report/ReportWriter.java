@@ -87,6 +87,8 @@ public final class ReportWriter {
         "limit_s", settings.limitS,
         "cooldown_s", settings.cooldownMs / 1000.0,
         "threads", settings.threads,
+        "xnnpack", settings.xnnpack,
+        "fp16", settings.fp16,
         "data",
             samples == 0
                 ? null
@@ -143,7 +145,7 @@ public final class ReportWriter {
         "runtime", Json.object("name", result.runtimeName, "version", result.runtimeVersion),
         "threads",
             Json.object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
-        "accelerator", accelerator(result, settings),
+        "accelerator", accelerator(result),
         "inputs", List.of(JsonParts.tensor(file.input)),
         "outputs", JsonParts.tensors(file.outputs),
         "input_range", JsonParts.range(file.range),
@@ -157,15 +159,16 @@ public final class ReportWriter {
         "reference", result.reference == null ? null : reference(result.reference));
   }
 
-  private static JSONObject accelerator(ModelResult result, Settings settings) {
+  private static JSONObject accelerator(ModelResult result) {
     Delegation taken = result.delegation;
     return Json.object(
-        "requested", settings.accelerator.toString(),
+        "requested", result.asked.toString(),
         "used", result.used == null ? null : result.used.toString(),
         "delegate", result.delegate,
         "partitions", taken == null ? null : taken.partitions,
         "nodes_delegated", taken == null ? null : taken.nodes,
-        "nodes_total", taken == null ? null : taken.total);
+        "nodes_total", taken == null ? null : taken.total,
+        "cpu_p50_ms", result.cpuMs);
   }
 
   private static JSONObject latency(Summary summary) {

@@ -115,7 +115,7 @@ public class DeviceTest {
   public void anAndroidWithoutNnApiIsRefused() throws Exception {
     ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     FakePhone phone = new FakePhone();
-    Settings settings = new Settings.Builder().accelerator(Accelerator.NPU).build();
+    Settings settings = new Settings.Builder().accelerators(List.of(Accelerator.NPU)).build();
     ModelException error =
         assertThrows(
             ModelException.class,

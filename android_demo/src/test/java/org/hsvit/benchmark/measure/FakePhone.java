@@ -58,6 +58,12 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** How much of a model the delegate takes on this phone, where it is not all. */
   public final Map<String, Delegation> delegations = new HashMap<>();
 
+  /** Why an accelerator cannot be used on this phone. */
+  public final Map<Accelerator, String> missing = new HashMap<>();
+
+  /** How many times as fast as the CPU accelerators are. */
+  public double acceleration = 4;
+
   /** What a model throws on this phone when it is loaded. */
   public final Map<String, Throwable> failures = new HashMap<>();
 
@@ -329,7 +335,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   }
 
   @Override
-  public Runner open(ModelFile model, BundleSource source, Settings settings) {
+  public Runner open(ModelFile model, BundleSource source, Settings settings) throws AcceleratorException {
+    Accelerator accelerator = settings.accelerator();
+    if (missing.containsKey(accelerator)) {
+      throw new AcceleratorException(accelerator, missing.get(accelerator), null);
+    }
     log.add("open " + model.file);
     Throwable failure = failures.get(model.file);
     if (failure instanceof Error) {
@@ -337,20 +347,22 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     } else if (failure != null) {
       throw (RuntimeException) failure;
     }
-    return new FakeRunner(model.file);
+    return new FakeRunner(model.file, accelerator);
   }
 
   private final class FakeRunner implements Runner {
     private final String file;
+    private final Accelerator accelerator;
 
-    FakeRunner(String file) {
+    FakeRunner(String file, Accelerator accelerator) {
       this.file = file;
+      this.accelerator = accelerator;
     }
 
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
-      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness();
+      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / (accelerator == Accelerator.CPU ? 1 : acceleration);
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       workedMs += passed / 1e6;
       nanos += passed;
@@ -380,7 +392,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public String delegate() {
-      return "XNNPACK";
+      return accelerator == Accelerator.GPU ? "GPU delegate" : accelerator == Accelerator.NPU ? "NNAPI" : "XNNPACK";
     }
 
     @Override
@@ -390,7 +402,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public Accelerator used() {
-      return Accelerator.CPU;
+      return accelerator;
     }
 
     @Override
