@@ -68,7 +68,9 @@ class Policy:
         self._fill = np.atleast_1d(fill)
         for value in self._fill.tolist():
             if type(value) is not int or not 0 <= value <= 255:
-                raise InputError(f"fill has to be an integer from 0 to 255, or one for each channel; received {fill!r}")
+                raise InputError(
+                    f"fill has to be an integer from 0 to 255, or one for each channel; received {fill!r}"
+                )
 
     def __call__(self, data, rng, rows=None):
         pixels = _as_bytes(data["images"])
