@@ -32,6 +32,7 @@ import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -45,7 +46,7 @@ import org.robolectric.shadows.ShadowDialog;
 public class AddingTest {
   private static final InputRange PIXELS = new InputRange(0, 255);
 
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
   private final List<String> described = new ArrayList<>();
   private final List<String> ranges = new ArrayList<>();
 

@@ -16,10 +16,11 @@ import java.util.zip.ZipOutputStream;
 import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.RunnerFactory;
+import org.junit.rules.ExternalResource;
 import org.robolectric.RuntimeEnvironment;
 
 /** The app on a {@link FakePhone}, whose bundle lies in the folder {@link #KEY}. */
-final class AppFixture {
+final class AppFixture extends ExternalResource {
   static final String KEY = "sums";
 
   final BenchmarkApplication app = (BenchmarkApplication) RuntimeEnvironment.getApplication();
@@ -47,6 +48,17 @@ final class AppFixture {
             phone,
             (folder, files, range) -> phone.bundle(),
             app.phone::device);
+  }
+
+  /** What is still under way would otherwise end in the next test, whose app is another. */
+  @Override
+  protected void after() {
+    letGo();
+    try {
+      Background.await(app);
+    } catch (InterruptedException error) {
+      throw new AssertionError(error);
+    }
   }
 
   private void waitAtGate() {

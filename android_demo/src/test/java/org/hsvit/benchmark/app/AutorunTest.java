@@ -16,6 +16,7 @@ import java.util.List;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.json.JSONObject;
 import org.junit.Before;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -26,7 +27,7 @@ import org.robolectric.shadows.ShadowLog;
 /** Runs that a computer starts and follows in the log. */
 @RunWith(RobolectricTestRunner.class)
 public class AutorunTest {
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
 
   @Before
   public void push() throws Exception {

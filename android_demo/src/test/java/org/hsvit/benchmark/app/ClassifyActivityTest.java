@@ -24,6 +24,7 @@ import java.util.StringJoiner;
 import org.hsvit.benchmark.R;
 import org.json.JSONArray;
 import org.json.JSONObject;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -37,7 +38,7 @@ import org.robolectric.annotation.Config;
 public class ClassifyActivityTest extends Looks {
   private static final Uri PHOTO = Uri.parse("content://photos/1");
 
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
   private ActivityController<ClassifyActivity> controller;
 
   public ClassifyActivityTest() {

@@ -29,6 +29,7 @@ import org.hsvit.benchmark.report.Session.Status;
 import org.json.JSONArray;
 import org.json.JSONObject;
 import org.junit.Before;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -40,7 +41,7 @@ import org.robolectric.shadows.ShadowApplication;
 public class CrashesTest {
   private static final Settings FEW = new Settings.Builder().blocks(3).runs(2).build();
 
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
   private final BenchmarkApplication app = fixture.app;
   private final ShadowApplication shadow = shadowOf(app);
 

@@ -10,6 +10,7 @@ import java.io.FileNotFoundException;
 import java.nio.file.Files;
 import java.util.List;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;
@@ -17,7 +18,7 @@ import org.robolectric.RobolectricTestRunner;
 /** Where the app's files lie on a phone where it cannot write into the folders that adb has made. */
 @RunWith(RobolectricTestRunner.class)
 public class FoldersTest {
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
 
   /** The app's context, where the shared folders belong to somebody else. */
   private final Context refused =

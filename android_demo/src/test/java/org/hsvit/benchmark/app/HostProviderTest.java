@@ -18,6 +18,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import org.json.JSONObject;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -28,7 +29,7 @@ import org.robolectric.RobolectricTestRunner;
 public class HostProviderTest {
   private static final String AUTHORITY = "org.hsvit.benchmark.host";
 
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
   private final HostProvider provider = Robolectric.setupContentProvider(HostProvider.class, AUTHORITY);
 
   private static Uri uri(String path) {

@@ -21,6 +21,7 @@ import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.report.Session.Status;
 import org.json.JSONArray;
 import org.json.JSONObject;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -31,7 +32,7 @@ import org.robolectric.shadows.ShadowAlertDialog;
 /** The first screen: choosing, running, turning the phone, leaving. */
 @RunWith(RobolectricTestRunner.class)
 public class MainActivityTest {
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
   private final ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class);
 
   private MainActivity open() throws Exception {

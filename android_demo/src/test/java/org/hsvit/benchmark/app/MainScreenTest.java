@@ -16,6 +16,7 @@ import org.hsvit.benchmark.report.WholeFile;
 import org.json.JSONArray;
 import org.json.JSONObject;
 import org.junit.Before;
+import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
@@ -27,7 +28,7 @@ import org.robolectric.annotation.Config;
 @RunWith(RobolectricTestRunner.class)
 @Config(qualifiers = "w411dp-h891dp-xhdpi")
 public class MainScreenTest extends Looks {
-  private final AppFixture fixture = new AppFixture();
+  @Rule public final AppFixture fixture = new AppFixture();
 
   public MainScreenTest() {
     super("main");
