@@ -68,6 +68,11 @@ def define_flags():
     bounded.integer(
         "limit", None, "Longest time of all blocks, seconds, as --blocks; then each has fewer.", 1, 86_400
     )
+    bounded.integer("cool", None, "Longest wait until a warm phone is cool, seconds, as --blocks.", 0, 3600)
+    bounded.integer(
+        "sustained", None, "Runs each model without a pause for so long, seconds, as --blocks.", 0, 7200
+    )
+    flags.DEFINE_bool("thread_sweep", None, "Whether to time every number of threads on the CPU.")
     bounded.names(
         "accelerator",
         None,
@@ -99,12 +104,15 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "xnnpack", "fp16")}
+    settings = {
+        name: FLAGS[name].value for name in ("threads", "blocks", "runs", "xnnpack", "fp16", "thread_sweep")
+    }
     settings["accelerator"] = ",".join(FLAGS.accelerator) if FLAGS.accelerator else None
     for name in ("block", "warmup", "cooldown"):
         seconds = FLAGS[name].value
         settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)
-    settings["limit_s"] = FLAGS.limit
+    for name in ("limit", "cool", "sustained"):
+        settings[f"{name}_s"] = FLAGS[name].value
     with _bundle() as folder:
         run(
             device,

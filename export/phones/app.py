@@ -123,9 +123,10 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         run_id: str.
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
-        settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s` to
-            int, from `xnnpack` and `fp16` to bool, and from `accelerator` to "cpu", "gpu", "npu" separated
-            by commas; the app has defaults for those that are left out or None.
+        settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s`,
+            `cool_s`, `sustained_s` to int, from `xnnpack`, `fp16`, `thread_sweep` to bool, and from
+            `accelerator` to "cpu", "gpu", "npu" separated by commas; the app has defaults for those that are
+            left out or None.
 
     Raises:
         PhoneError: the phone does not start it.

@@ -118,6 +118,9 @@ final class Autorun implements RunHolder.Observer {
         .cooldownMs(intent.getIntExtra("cooldown_ms", usual.cooldownMs))
         .limitS(intent.getIntExtra("limit_s", usual.limitS))
         .accelerators(accelerators(intent.getStringExtra("accelerator"), usual.accelerators))
+        .coolS(intent.getIntExtra("cool_s", usual.coolS))
+        .sustainedS(intent.getIntExtra("sustained_s", usual.sustainedS))
+        .threadSweep(intent.getBooleanExtra("thread_sweep", usual.threadSweep))
         .xnnpack(intent.getBooleanExtra("xnnpack", usual.xnnpack))
         .fp16(intent.getBooleanExtra("fp16", usual.fp16))
         .build();

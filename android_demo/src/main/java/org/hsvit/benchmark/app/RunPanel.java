@@ -85,6 +85,10 @@ final class RunPanel {
   private static int doing(Progress now) {
     Phase phase = now == null ? Phase.TIMING : now.phase;
     switch (phase) {
+      case COOLING:
+        return R.string.cooling;
+      case TIMING_MORE:
+        return R.string.timing_more;
       case CHECKING:
         return R.string.checking;
       case COMPARING:

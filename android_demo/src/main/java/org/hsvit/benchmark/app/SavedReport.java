@@ -209,13 +209,14 @@ final class SavedReport {
 
   private static State state(JSONObject json) throws JSONException {
     if (json == null) {
-      return new State(0, null, null, null, null, null);
+      return new State(0, null, null, null, null, null, null);
     }
     return new State(
         0,
         json.isNull("thermal_status") ? null : json.getInt("thermal_status"),
         number(json, "thermal_headroom"),
         number(json, "battery_percent"),
+        number(json, "battery_celsius"),
         json.isNull("charging") ? null : json.getBoolean("charging"),
         json.isNull("power_save") ? null : json.getBoolean("power_save"));
   }

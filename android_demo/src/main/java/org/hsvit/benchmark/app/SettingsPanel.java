@@ -27,6 +27,8 @@ final class SettingsPanel {
   private final EditText warmup;
   private final EditText cooldown;
   private final EditText limit;
+  private final EditText cool;
+  private final EditText sustained;
   private final ViewGroup choices;
 
   SettingsPanel(ViewGroup views) {
@@ -39,6 +41,8 @@ final class SettingsPanel {
     warmup = field(R.string.warmup, usual.warmupMs);
     cooldown = field(R.string.cooldown, usual.cooldownMs);
     limit = field(R.string.limit, usual.limitS);
+    cool = field(R.string.cool, usual.coolS);
+    sustained = field(R.string.sustained, usual.sustainedS);
     View choice = inflate(R.layout.choice);
     choices = choice.findViewById(R.id.choices);
     // NNAPI exists since API 27.
@@ -86,6 +90,9 @@ final class SettingsPanel {
         .warmupMs(number(warmup))
         .cooldownMs(number(cooldown))
         .limitS(number(limit))
+        .coolS(number(cool))
+        .sustainedS(number(sustained))
+        .threadSweep(isChecked(R.id.thread_sweep))
         .accelerators(accelerators)
         .xnnpack(isChecked(R.id.xnnpack))
         .fp16(isChecked(R.id.fp16))
@@ -133,6 +140,6 @@ final class SettingsPanel {
   }
 
   private EditText[] fields() {
-    return new EditText[] {threads, blocks, runs, block, warmup, cooldown, limit};
+    return new EditText[] {threads, blocks, runs, block, warmup, cooldown, limit, cool, sustained};
   }
 }

@@ -18,7 +18,6 @@ final class Checks {
    * The result of a model that was timed and run on the bundle's images.
    *
    * @param outputs rows of all outputs, one for each image
-   * @param cpuMs its latency on the CPU, where {@code asked} is something else
    * @throws ModelException its correct outputs cannot be read
    */
   static ModelResult result(
@@ -28,7 +27,7 @@ final class Checks {
       Accelerator asked,
       Timing timing,
       float[][] outputs,
-      Double cpuMs)
+      Extra extra)
       throws ModelException {
     return new ModelResult(
         model,
@@ -43,7 +42,7 @@ final class Checks {
         notFinite(outputs),
         outputs.length,
         metrics(bundle, outputs),
-        cpuMs);
+        extra);
   }
 
   private static ReferenceCheck compare(Bundle bundle, ModelFile model, float[][] outputs)

@@ -49,8 +49,7 @@ public final class ModelResult implements Serializable {
   /** Metrics of the task on the bundle's images; empty without labels. */
   public final Map<String, Double> metrics;
 
-  /** Median latency on the CPU, milliseconds, of a model that an accelerator was asked to run; else null. */
-  public final Double cpuMs;
+  public final Extra extra;
 
   ModelResult(
       ModelFile model,
@@ -65,7 +64,7 @@ public final class ModelResult implements Serializable {
       int notFinite,
       int samples,
       Map<String, Double> metrics,
-      Double cpuMs) {
+      Extra extra) {
     this.model = model;
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
@@ -83,7 +82,7 @@ public final class ModelResult implements Serializable {
     this.notFinite = notFinite;
     this.samples = samples;
     this.metrics = metrics;
-    this.cpuMs = cpuMs;
+    this.extra = extra;
   }
 
   /** Whether some outputs are known to be wrong: then its speed means nothing. */

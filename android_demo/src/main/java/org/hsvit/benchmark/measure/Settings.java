@@ -37,6 +37,15 @@ public final class Settings implements Serializable {
   /** Whether half precision is allowed where the runtime has it: on a GPU, in NNAPI. */
   public final boolean fp16;
 
+  /** Longest wait until a warm phone is cool, before each pair and each sustained run, seconds. */
+  public final int coolS;
+
+  /** Whether to time each model on the CPU with every number of threads. */
+  public final boolean threadSweep;
+
+  /** How long to run each model without a pause, seconds; 0 for not at all. */
+  public final int sustainedS;
+
   private Settings(Builder asked) {
     threads = within("threads", asked.threads, 1, 64);
     blocks = within("blocks", asked.blocks, 1, 1000);
@@ -48,6 +57,9 @@ public final class Settings implements Serializable {
     accelerators = List.copyOf(asked.accelerators);
     xnnpack = asked.xnnpack;
     fp16 = asked.fp16;
+    coolS = within("cool_s", asked.coolS, 0, 3600);
+    threadSweep = asked.threadSweep;
+    sustainedS = within("sustained_s", asked.sustainedS, 0, 7200);
     if (accelerators.isEmpty()) {
       throw new IllegalArgumentException("accelerators must be at least one");
     }
@@ -56,6 +68,11 @@ public final class Settings implements Serializable {
   /** The first accelerator; the only one while a pair is measured. */
   public Accelerator accelerator() {
     return accelerators.get(0);
+  }
+
+  /** The same with another number of threads. */
+  Settings withThreads(int count) {
+    return new Builder(this).threads(count).build();
   }
 
   /** The same on one accelerator. */
@@ -83,6 +100,9 @@ public final class Settings implements Serializable {
     private List<Accelerator> accelerators = List.of(Accelerator.CPU);
     private boolean xnnpack = true;
     private boolean fp16;
+    private int coolS = 60;
+    private boolean threadSweep;
+    private int sustainedS;
 
     public Builder() {}
 
@@ -97,6 +117,9 @@ public final class Settings implements Serializable {
       accelerators = settings.accelerators;
       xnnpack = settings.xnnpack;
       fp16 = settings.fp16;
+      coolS = settings.coolS;
+      threadSweep = settings.threadSweep;
+      sustainedS = settings.sustainedS;
     }
 
     public Builder threads(int count) {
@@ -141,6 +164,21 @@ public final class Settings implements Serializable {
 
     public Builder xnnpack(boolean used) {
       xnnpack = used;
+      return this;
+    }
+
+    public Builder coolS(int seconds) {
+      coolS = seconds;
+      return this;
+    }
+
+    public Builder threadSweep(boolean asked) {
+      threadSweep = asked;
+      return this;
+    }
+
+    public Builder sustainedS(int seconds) {
+      sustainedS = seconds;
       return this;
     }
 

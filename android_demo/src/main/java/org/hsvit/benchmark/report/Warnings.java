@@ -87,11 +87,11 @@ final class Warnings {
       String format = "%s runs %d of %d ops, in %d pieces: the CPU runs the others in between";
       add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
     }
-    double ratio = result.cpuMs == null ? 0 : result.latency.p50 / result.cpuMs;
+    double ratio = result.extra.cpuMs == null ? 0 : result.latency.p50 / result.extra.cpuMs;
     if (AS_FAST <= ratio && ratio <= 1 / AS_FAST) {
       String format = "as fast as on the CPU, %s ms and %s ms: the %s may have left it to the CPU, or gains nothing";
       String own = Numbers.short3(result.latency.p50);
-      add("fallback", name, format, own, Numbers.short3(result.cpuMs), result.asked.name());
+      add("fallback", name, format, own, Numbers.short3(result.extra.cpuMs), result.asked.name());
     }
   }
 
@@ -99,6 +99,7 @@ final class Warnings {
     List<PairResult> results = report.results;
     if (!results.isEmpty()) {
       state("before measuring", results.get(0).before);
+      results.forEach(this::during);
       for (PairResult result : results.subList(0, results.size() - 1)) {
         state("after measuring " + result.pair.name + Report.on(result.mobile.asked), result.after);
       }
@@ -106,6 +107,18 @@ final class Warnings {
     }
     if (report.device.debugBuild) {
       add("debug_build", null, "measured by a debug build, which is slower than a release build");
+    }
+  }
+
+  /** Heat that has come and gone while a pair was measured. */
+  private void during(PairResult result) {
+    int hottest = 0;
+    for (State state : result.during) {
+      hottest = Math.max(hottest, state.thermalStatus == null ? 0 : state.thermalStatus);
+    }
+    if (hottest > 0 && result.before.isCool() && result.after.isCool()) {
+      String pair = result.pair.name + Report.on(result.mobile.asked);
+      add("thermal", null, "the device throttled while measuring %s, status %d", pair, hottest);
     }
   }
 

@@ -139,6 +139,8 @@ public class AutorunTest {
         intent("int8")
             .putExtra("accelerator", "gpu,npu")
             .putExtra("xnnpack", false)
+            .putExtra("cool_s", 7)
+            .putExtra("sustained_s", 1)
             .putExtra("fp16", true));
     fixture.awaitEnding();
     JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
@@ -156,6 +158,8 @@ public class AutorunTest {
         models);
     assertFalse(report.getJSONObject("settings").getBoolean("xnnpack"));
     assertTrue(report.getJSONObject("settings").getBoolean("fp16"));
+    assertEquals(7, report.getJSONObject("settings").getInt("cool_s"));
+    assertEquals(60, report.getJSONArray("models").getJSONObject(3).getJSONArray("sustained").length());
     SavedReport saved = SavedReport.read(fixture.reports().get(0));
     assertEquals("gpu, npu", saved.accelerator);
     assertTrue(ReportCsv.text(saved).contains(",npu,4,2,mobile,int8.tflite on NPU,"));

@@ -70,6 +70,12 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   public int thermalStatus;
   public boolean powerSave;
 
+  /** Time, on the phone's clock, from which on it is cool; for phones that cool down by themselves. */
+  public long coolFrom = Long.MAX_VALUE;
+
+  /** How much faster each thread makes a model: 1 for twice as fast with two. */
+  public double parallel;
+
   /** A run takes up to this share longer than the fastest. */
   public double jitter = 0.1;
 
@@ -330,8 +336,16 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
   @Override
   public State state() {
+    if (nanos >= coolFrom) {
+      thermalStatus = 0;
+    }
     long time = 1_767_323_045_000L + nanos / 1_000_000;
-    return new State(time, thermalStatus, 0.4, 81.0, false, powerSave);
+    return new State(time, thermalStatus, 0.4, 81.0, 31.5, false, powerSave);
+  }
+
+  @Override
+  public int cores() {
+    return 4;
   }
 
   @Override
@@ -347,22 +361,24 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     } else if (failure != null) {
       throw (RuntimeException) failure;
     }
-    return new FakeRunner(model.file, accelerator);
+    return new FakeRunner(model.file, settings);
   }
 
   private final class FakeRunner implements Runner {
     private final String file;
     private final Accelerator accelerator;
+    private final double speedup;
 
-    FakeRunner(String file, Accelerator accelerator) {
+    FakeRunner(String file, Settings settings) {
       this.file = file;
-      this.accelerator = accelerator;
+      this.accelerator = settings.accelerator();
+      this.speedup = 1 + parallel * (settings.threads - 1);
     }
 
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
-      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / (accelerator == Accelerator.CPU ? 1 : acceleration);
+      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / speedup / (accelerator == Accelerator.CPU ? 1 : acceleration);
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       workedMs += passed / 1e6;
       nanos += passed;

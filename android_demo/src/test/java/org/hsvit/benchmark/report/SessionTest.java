@@ -64,6 +64,9 @@ public class SessionTest {
         "arm64-v8a",
         8,
         List.of("asimd", "asimddp"),
+        List.of(
+            new Cluster(List.of(0, 1, 2, 3), 1800, 300),
+            new Cluster(List.of(4, 5, 6, 7), 2900, 1024)),
         "14",
         34,
         8L << 30,
@@ -293,6 +296,32 @@ public class SessionTest {
     JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
     assertEquals(14, cut.getInt("partitions"));
     assertEquals(109, cut.getInt("nodes_total"));
+  }
+
+  @Test
+  public void heatThatComesAndGoesWhileMeasuringIsReported() throws Exception {
+    Bundle bundle = phone.bundle();
+    Session.Watcher heating =
+        new Session.Watcher() {
+          @Override
+          public void onProgress(Progress now) {
+            phone.thermalStatus = now.done == 3 ? 3 : 0;
+          }
+
+          @Override
+          public void onPair(Report report) {}
+
+          @Override
+          public String cancelReason() {
+            return null;
+          }
+        };
+    Settings slow = new Settings.Builder().blocks(3).runs(40).cooldownMs(1000).build();
+    new Session(phone.benchmark(bundle), bundle, DEVICE, phone, file)
+        .run(bundle.pairs().subList(0, 1), slow, heating);
+    assertEquals("thermal null: the device throttled while measuring int8, status 3", warnings());
+    JSONObject pair = read().getJSONArray("pairs").getJSONObject(0);
+    assertTrue(pair.getJSONArray("during").toString().contains("\"thermal_status\":3"));
   }
 
   private static Settings on(Accelerator... accelerators) {
