@@ -37,6 +37,8 @@ android {
 dependencies {
   implementation(libs.litert)
   implementation(libs.litert.api)
+  implementation(libs.litert.gpu)
+  implementation(libs.litert.gpu.api)
 
   testImplementation(libs.junit)
   testImplementation(libs.robolectric)

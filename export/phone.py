@@ -68,9 +68,20 @@ def define_flags():
     bounded.integer(
         "limit", None, "Longest time of all blocks, seconds, as --blocks; then each has fewer.", 1, 86_400
     )
-    flags.DEFINE_enum(
-        "accelerator", None, ["cpu", "npu"], "What runs the models: the CPU, or what NNAPI offers."
+    bounded.integer("cool", None, "Longest wait until a warm phone is cool, seconds, as --blocks.", 0, 3600)
+    bounded.integer(
+        "sustained", None, "Runs each model without a pause for so long, seconds, as --blocks.", 0, 7200
     )
+    flags.DEFINE_bool("thread_sweep", None, "Whether to time every number of threads on the CPU.")
+    bounded.names(
+        "accelerator",
+        None,
+        "What runs the models, separated by commas: cpu, gpu, npu, which is what NNAPI offers, deprecated "
+        "since Android 15.",
+        known=["cpu", "gpu", "npu"],
+    )
+    flags.DEFINE_bool("xnnpack", None, "Whether the CPU's kernels are XNNPACK's, as --blocks.")
+    flags.DEFINE_bool("fp16", None, "Whether GPU and NPU may compute in half precision, as --blocks.")
     flags.DEFINE_string("apk", None, "The app's file, to install it first.")
     flags.DEFINE_string("serial", None, "Which phone, where there are several; `adb devices` lists them.")
     flags.DEFINE_string("adb", "adb", "The program adb.")
@@ -93,11 +104,15 @@ def main(arguments):
 def _run():
     _check_flags()
     device = adb.connect(FLAGS.adb, FLAGS.serial)
-    settings = {name: FLAGS[name].value for name in ("threads", "blocks", "runs", "accelerator")}
+    settings = {
+        name: FLAGS[name].value for name in ("threads", "blocks", "runs", "xnnpack", "fp16", "thread_sweep")
+    }
+    settings["accelerator"] = ",".join(FLAGS.accelerator) if FLAGS.accelerator else None
     for name in ("block", "warmup", "cooldown"):
         seconds = FLAGS[name].value
         settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)
-    settings["limit_s"] = FLAGS.limit
+    for name in ("limit", "cool", "sustained"):
+        settings[f"{name}_s"] = FLAGS[name].value
     with _bundle() as folder:
         run(
             device,

@@ -32,6 +32,7 @@ def details(report):
         report: dict, a benchmark report.
     """
     yield from _latency_tables(report)
+    yield from _more_tables(report)
     yield report_page.warnings(report["warnings"])
     yield report_page.section("Device", report_page.facts(_device_facts(report)), level=3)
 
@@ -126,6 +127,36 @@ def _latency_tables(report):
     )
 
 
+def _more_tables(report):
+    """Tables of what a phone measures besides, where it was asked to."""
+    swept = [model for model in report["models"] if model.get("thread_sweep")]
+    if swept:
+        counts = [time["threads"] for time in swept[0]["thread_sweep"]]
+        yield report_page.table(
+            "Median latency by threads, on the CPU",
+            ["<Model", *map(str, counts)],
+            [
+                [model["name"], *(formats.milliseconds(time["p50_ms"]) for time in model["thread_sweep"])]
+                for model in swept
+            ],
+        )
+    lasting = [model for model in report["models"] if model.get("sustained")]
+    if lasting:
+        yield report_page.table(
+            f"Without a pause for {report['settings']['sustained_s']:g} s",
+            ["<Model", "At first", "At last", "Slowest", "Battery, °C, at first", "At last"],
+            [
+                [
+                    model["name"],
+                    *(formats.milliseconds(curve[i]["p50_ms"]) for i in (0, -1)),
+                    formats.milliseconds(max(time["p50_ms"] for time in curve)),
+                    *(formats.number(curve[i]["state"]["battery_celsius"], ".1f") for i in (0, -1)),
+                ]
+                for model, curve in ((model, model["sustained"]) for model in lasting)
+            ],
+        )
+
+
 def _threads(threads):
     busy = formats.number(threads["busy_cores"], ".1f", " cores busy")
     return threads["requested"] and f"{threads['requested']}" + (f" ({busy})" if busy else "")
@@ -140,8 +171,18 @@ def _accelerator(accelerator):
         accelerator["nodes_total"]
         and f"{accelerator['nodes_delegated']} of {accelerator['nodes_total']} nodes",
         asked and asked != used and f"asked for {asked.upper()}",
+        accelerator.get("cpu_p50_ms") and f"{formats.milliseconds(accelerator['cpu_p50_ms'])} on the CPU",
     ]
     return ", ".join([used.upper() if used else "unknown", *filter(None, details)])
+
+
+def _cluster(cluster):
+    cores = ", ".join(map(str, cluster["cores"]))
+    clock = formats.number(cluster["max_mhz"], ".0f", " MHz at most")
+    capacity = formats.number(cluster["capacity"], ".0f")
+    return f"cores {cores}" + "".join(
+        f", {told}" for told in (clock, capacity and f"capacity {capacity}") if told
+    )
 
 
 def _device_facts(report):
@@ -157,6 +198,7 @@ def _device_facts(report):
         ("CPU", cpu["name"]),
         ("Architecture", cpu["architecture"]),
         ("Cores", cpu["logical_cores"]),
+        ("Clusters of cores", "; ".join(map(_cluster, cpu.get("clusters") or ())) or None),
         ("CPU features", cpu["features"] and ", ".join(cpu["features"])),
         ("Memory", formats.size(device["memory_bytes"])),
         ("System", " ".join(str(value) for value in (system["name"], system["version"]) if value) or None),

@@ -123,9 +123,10 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         run_id: str.
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
-        settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s` to
-            int and from `accelerator` to "cpu" or "npu"; the app has defaults for those that are left out or
-            None.
+        settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s`,
+            `cool_s`, `sustained_s` to int, from `xnnpack`, `fp16`, `thread_sweep` to bool, and from
+            `accelerator` to "cpu", "gpu", "npu" separated by commas; the app has defaults for those that are
+            left out or None.
 
     Raises:
         PhoneError: the phone does not start it.
@@ -133,8 +134,9 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
     extras = {"pairs": pairs, "bundle": bundle, "run_id": run_id, **(settings or {})}
     words = ["--ez", "autorun", "true"]
     for name, value in extras.items():
-        option = "--es" if isinstance(value, str) else "--ei"
-        words += [] if value is None else [option, name, str(value)]
+        option = {str: "--es", bool: "--ez"}.get(type(value), "--ei")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        words += [] if value is None else [option, name, text]
     _open(device, *words)
 
 

@@ -87,6 +87,7 @@ def check_manifest(apk):
     host = tree[tree.index('".app.HostProvider"') :]
     assert re.search(r'permission\(0x\w+\)="android.permission.DUMP"', host), "for adb's shell alone"
     assert re.search(r"extractNativeLibs\(0x\w+\)=false", tree)
+    assert tree.count("E: uses-native-library") == 3  # or Android 12 hides OpenCL from the GPU delegate
     main = tree[tree.index("E: activity") :]
     assert re.search(r"exported\(0x\w+\)=true", main)
     assert re.search(r"launchMode\(0x\w+\)=2", main)  # singleTask
@@ -97,10 +98,12 @@ def check_manifest(apk):
 def check_content(archive, made):
     names = archive.namelist()
     assert archive.read("classes.dex")[:4] == b"dex\n"
-    for kind in (b"Lorg/hsvit/benchmark/measure/Benchmark;", b"Lorg/tensorflow/lite/Interpreter;"):
+    for kind in (b"Lorg/hsvit/benchmark/measure/Benchmark;", b"Lorg/tensorflow/lite/gpu/GpuDelegate;"):
         assert kind in archive.read("classes.dex")
     assert {name for name in names if name.startswith("lib/")} == {
-        f"lib/{abi}/libtensorflowlite_jni.so" for abi in ("arm64-v8a", "armeabi-v7a", "x86_64")
+        f"lib/{abi}/libtensorflowlite_{part}.so"
+        for abi in ("arm64-v8a", "armeabi-v7a", "x86_64")
+        for part in ("jni", "gpu_jni")
     }
     for file in (file for file in made.rglob("*") if file.is_file()):
         assert archive.read(f"assets/bundle/{file.relative_to(made)}") == file.read_bytes()
@@ -109,7 +112,7 @@ def check_content(archive, made):
 def check_alignment(archive, content):
     """Libraries, models and resources are stored as they are, and begin on a page."""
     mapped = [info for info in archive.infolist() if info.filename.endswith((".so", ".tflite", ".arsc"))]
-    assert len(mapped) == 7
+    assert len(mapped) == 10
     for info in mapped:
         assert info.compress_type == zipfile.ZIP_STORED
         name, extra = struct.unpack_from("<HH", content, info.header_offset + 26)

@@ -50,6 +50,19 @@ def test_its_numbers_are_those_of_python(phone_report):
         assert pair["ratio"] == {"of": "median", **latency_statistics.ratio_of_medians(*blocks)}
 
 
+def test_it_has_threads_heat_and_minutes(phone_report):
+    times = phone_report["models"][1]["thread_sweep"]
+    assert [time["threads"] for time in times] == [1, 2, 3, 4]
+    # Each thread adds 0.6 times the speed of one; single runs take up to a tenth longer.
+    assert times[3]["p50_ms"] / times[0]["p50_ms"] == pytest.approx(1 / 2.8, rel=0.1)
+    curve = phone_report["models"][1]["sustained"]
+    assert curve[-1]["at_s"] == pytest.approx(1, rel=0.1)
+    assert curve[0]["state"]["battery_celsius"] == 31.5
+    first, second = phone_report["pairs"]
+    assert (first["cooled_s"], second["cooled_s"]) == (0, 60)  # it was heated in between and stayed warm
+    assert [cluster["capacity"] for cluster in phone_report["device"]["cpu"]["clusters"]] == [300, 1024]
+
+
 def test_it_warns_of_all_that_python_would(phone_report):
     found = benchmark_report.find_warnings(phone_report)
     assert [entry["code"] for entry in found] == ["thermal"]
@@ -77,5 +90,8 @@ def test_the_page_shows_it():
         "CPU, XNNPACK, 1 partition, 86 of 86 nodes",
         "CPU, XNNPACK, 14 partitions, 80 of 109 nodes",
         "the device throttled after measuring, status 1",
+        "Median latency by threads, on the CPU",
+        "Without a pause for 1 s",
+        "cores 4, 5, 6, 7, 2900 MHz at most, capacity 1024",
     ):
         assert told in html

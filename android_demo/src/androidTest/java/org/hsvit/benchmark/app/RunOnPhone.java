@@ -39,10 +39,12 @@ public final class RunOnPhone {
   /** An accelerator may refuse a model, or compute something else; the app tells, and does not die of it. */
   @Test
   public void anAcceleratorIsMeasuredOrRefused() throws Exception {
-    JSONObject ending = phone.run("test-npu", settings(1, "npu"));
-    String status = ending.getString("status");
-    assertTrue(ending.toString(), status.equals("done") || status.equals("failed"));
-    assertEquals(ending.toString(), status.equals("done"), ending.getString("message").isEmpty());
+    for (String accelerator : new String[] {"gpu", "npu"}) {
+      JSONObject ending = phone.run("test-" + accelerator, settings(1, accelerator));
+      String status = ending.getString("status");
+      assertTrue(ending.toString(), status.equals("done") || status.equals("failed"));
+      assertEquals(ending.toString(), status.equals("done"), ending.getString("message").isEmpty());
+    }
   }
 
   @Test

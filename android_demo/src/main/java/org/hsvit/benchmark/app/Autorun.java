@@ -117,21 +117,31 @@ final class Autorun implements RunHolder.Observer {
         .warmupMs(intent.getIntExtra("warmup_ms", usual.warmupMs))
         .cooldownMs(intent.getIntExtra("cooldown_ms", usual.cooldownMs))
         .limitS(intent.getIntExtra("limit_s", usual.limitS))
-        .accelerator(accelerator(intent.getStringExtra("accelerator"), usual.accelerator))
+        .accelerators(accelerators(intent.getStringExtra("accelerator"), usual.accelerators))
+        .coolS(intent.getIntExtra("cool_s", usual.coolS))
+        .sustainedS(intent.getIntExtra("sustained_s", usual.sustainedS))
+        .threadSweep(intent.getBooleanExtra("thread_sweep", usual.threadSweep))
+        .xnnpack(intent.getBooleanExtra("xnnpack", usual.xnnpack))
+        .fp16(intent.getBooleanExtra("fp16", usual.fp16))
         .build();
   }
 
-  private static Accelerator accelerator(String name, Accelerator usual) {
+  private static List<Accelerator> accelerators(String names, List<Accelerator> usual) {
+    List<Accelerator> accelerators = new ArrayList<>();
+    for (String name : names == null ? new String[0] : names.split(",")) {
+      accelerators.add(accelerator(name.trim()));
+    }
+    return accelerators.isEmpty() ? usual : accelerators;
+  }
+
+  private static Accelerator accelerator(String name) {
     for (Accelerator known : Accelerator.values()) {
       if (known.toString().equals(name)) {
         return known;
       }
     }
-    if (name != null) {
-      String all = Arrays.toString(Accelerator.values());
-      throw new IllegalArgumentException("accelerator=" + name + " must be one of " + all);
-    }
-    return usual;
+    String all = Arrays.toString(Accelerator.values());
+    throw new IllegalArgumentException("accelerator=" + name + " must be one of " + all);
   }
 
   @Override

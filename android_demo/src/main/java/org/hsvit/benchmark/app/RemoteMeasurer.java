@@ -17,6 +17,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Listener.Phase;
@@ -28,6 +30,11 @@ import org.hsvit.benchmark.measure.StoredResult;
 
 /** Measures each pair in a new process, by {@link RunnerService}, and outlives its crash. */
 final class RemoteMeasurer implements PairMeasurer {
+  /** What a process does in each phase. */
+  private static final String[] DOING = {
+    "waiting for a cool phone", "timing", "timing more", "checking outputs", "comparing"
+  };
+
   private static final long POLL_MS = 50;
   private static final long START_MS = 30_000;
   private static final long PATIENCE_MS = 10_000; // with a process that is to end
@@ -154,7 +161,7 @@ final class RemoteMeasurer implements PairMeasurer {
           return false;
         case RunnerService.PROGRESS:
           Phase phase = Phase.valueOf(fields.getString(RunnerService.PHASE));
-          doing = phase == Phase.TIMING ? "timing" : phase == Phase.CHECKING ? "checking outputs" : "comparing";
+          doing = DOING[phase.ordinal()];
           listener.onProgress(phase, message.arg1, message.arg2);
           return false;
         case RunnerService.DONE:
@@ -162,12 +169,19 @@ final class RemoteMeasurer implements PairMeasurer {
         case RunnerService.CANCELLED:
           throw new CancelledException();
         case RunnerService.FAILED:
-          throw new ModelException(
-              fields.getString(RunnerService.FILE), fields.getString(RunnerService.MESSAGE));
+          throw failure(fields);
         default:
           ended = true;
           throw new ModelException(null, "the process that measures crashed while " + doing);
       }
+    }
+
+    private ModelException failure(Bundle fields) {
+      String message = fields.getString(RunnerService.MESSAGE);
+      String accelerator = fields.getString(RunnerService.ACCELERATOR);
+      return accelerator == null
+          ? new ModelException(fields.getString(RunnerService.FILE), message)
+          : new AcceleratorException(Accelerator.valueOf(accelerator), message, null);
     }
 
     private void send(int what, Bundle fields) {

@@ -32,7 +32,7 @@ final class ReportCsv {
   private void line(
       int pair, String role, SavedReport.Model model, Double ratio, Double low, Double high, Double agreement) {
     line(
-        report.device, report.osVersion, report.accelerator, report.threads, pair, role, model.name, model.bytes,
+        report.device, report.osVersion, model.accelerator, report.threads, pair, role, model.name, model.bytes,
         model.p50, model.p90, model.p99, model.initMs, model.firstInferenceMs, ratio, low, high, agreement,
         model.wrong ? "wrong" : model.checked ? "correct" : "not checked");
   }

@@ -5,6 +5,7 @@ import java.io.File;
 import java.util.List;
 import java.util.function.Consumer;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Progress;
 import org.hsvit.benchmark.report.Report;
@@ -66,9 +67,21 @@ final class Run {
     return progress;
   }
 
-  /** The pair that is being measured. */
-  Pair current() {
-    return pairs.get(progress == null ? 0 : progress.pair);
+  /** What is being measured: a pair, with its accelerator but for the CPU. */
+  String current() {
+    int position = position();
+    Accelerator accelerator = settings.accelerators.get(position / pairs.size());
+    return pairs.get(position % pairs.size()).name + Report.on(accelerator);
+  }
+
+  /** Which of {@link #count} it is, from 0 on. */
+  int position() {
+    return progress == null ? 0 : progress.pair;
+  }
+
+  /** All pairs on all accelerators. */
+  int count() {
+    return pairs.size() * settings.accelerators.size();
   }
 
   /** Null until it ended. */

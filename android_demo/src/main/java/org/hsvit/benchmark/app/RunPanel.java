@@ -74,10 +74,10 @@ final class RunPanel {
     if (run.isCancelled()) {
       showStatus(context.getString(R.string.stopping), "");
     } else {
-      String position = Words.count(context.getResources(), run.pairs.indexOf(run.current()) + 1);
-      String pairs = Words.count(context.getResources(), run.pairs.size());
+      String position = Words.count(context.getResources(), run.position() + 1);
+      String pairs = Words.count(context.getResources(), run.count());
       showStatus(
-          context.getString(doing(now), run.current().name, position, pairs),
+          context.getString(doing(now), run.current(), position, pairs),
           left(now) + context.getString(R.string.stay));
     }
   }
@@ -85,6 +85,10 @@ final class RunPanel {
   private static int doing(Progress now) {
     Phase phase = now == null ? Phase.TIMING : now.phase;
     switch (phase) {
+      case COOLING:
+        return R.string.cooling;
+      case TIMING_MORE:
+        return R.string.timing_more;
       case CHECKING:
         return R.string.checking;
       case COMPARING:

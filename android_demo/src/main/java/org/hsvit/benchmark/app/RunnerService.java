@@ -15,6 +15,7 @@ import android.util.Log;
 import java.io.File;
 import java.io.IOException;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
@@ -37,7 +38,7 @@ public final class RunnerService extends Service {
   static final int LOADING = 4; // FILE
   static final int PROGRESS = 5; // arg1, arg2: done and total; PHASE
   static final int DONE = 6; // the result is in the file that was asked for
-  static final int FAILED = 7; // FILE and MESSAGE
+  static final int FAILED = 7; // MESSAGE; FILE or, where it is to blame, ACCELERATOR
   static final int CANCELLED = 8;
 
   // Their fields.
@@ -48,6 +49,7 @@ public final class RunnerService extends Service {
   static final String RESULT = "result"; // path of the file
   static final String PHASE = "phase";
   static final String FILE = "file";
+  static final String ACCELERATOR = "accelerator";
   static final String MESSAGE = "message";
 
   private final Messenger messenger = new Messenger(new Handler(Looper.getMainLooper(), this::receive));
@@ -82,6 +84,10 @@ public final class RunnerService extends Service {
       send(reply, DONE, 0, 0, new Bundle());
     } catch (CancelledException error) {
       send(reply, CANCELLED, 0, 0, new Bundle());
+    } catch (AcceleratorException error) {
+      Bundle fields = fields(MESSAGE, error.getMessage());
+      fields.putString(ACCELERATOR, error.accelerator.name());
+      send(reply, FAILED, 0, 0, fields);
     } catch (ModelException error) {
       fail(reply, error.file, error.getMessage());
     } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError error) {

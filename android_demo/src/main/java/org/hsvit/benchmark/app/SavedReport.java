@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.State;
@@ -25,6 +27,9 @@ final class SavedReport {
     final double p50;
     final double p90;
     final double p99;
+    /** What was asked to run it. */
+    final String accelerator;
+
     final Double initMs;
     final Double firstInferenceMs;
 
@@ -47,6 +52,7 @@ final class SavedReport {
       p50 = real(latency, "p50");
       p90 = real(latency, "p90");
       p99 = real(latency, "p99");
+      accelerator = text(json.getJSONObject("accelerator"), "requested");
       initMs = number(json, "init_ms");
       firstInferenceMs = number(json, "first_inference_ms");
       metric = task.metric == null ? null : number(json.getJSONObject("metrics"), task.metric.name);
@@ -119,7 +125,7 @@ final class SavedReport {
 
   final String runtimeVersion;
 
-  /** What was asked to run the models, such as {@code cpu}. */
+  /** What was asked to run the models, such as {@code cpu} or {@code cpu, gpu}. */
   final String accelerator;
 
   final int threads;
@@ -156,8 +162,8 @@ final class SavedReport {
     threads = settings.getInt("threads");
     blocks = settings.getInt("blocks");
     runs = settings.getInt("runs");
+    accelerator = accelerators(json.getJSONArray("models"));
     JSONObject first = json.getJSONArray("models").getJSONObject(0);
-    accelerator = text(first.getJSONObject("accelerator"), "requested");
     JSONObject engine = first.getJSONObject("runtime");
     runtime = engine.getString("name");
     runtimeVersion = text(engine, "version");
@@ -172,6 +178,18 @@ final class SavedReport {
     for (JSONObject pair : objects(json.getJSONArray("pairs"))) {
       pairs.add(new Compared(pair, json.getJSONArray("models"), task, warnings));
     }
+  }
+
+  /** All that were asked for, in the order of time; null where they are not known. */
+  private static String accelerators(JSONArray models) throws JSONException {
+    Set<String> asked = new LinkedHashSet<>();
+    for (JSONObject model : objects(models)) {
+      String one = text(model.getJSONObject("accelerator"), "requested");
+      if (one != null) {
+        asked.add(one);
+      }
+    }
+    return asked.isEmpty() ? null : String.join(", ", asked);
   }
 
   private static Task task(JSONObject json) throws JSONException {
@@ -191,13 +209,14 @@ final class SavedReport {
 
   private static State state(JSONObject json) throws JSONException {
     if (json == null) {
-      return new State(0, null, null, null, null, null);
+      return new State(0, null, null, null, null, null, null);
     }
     return new State(
         0,
         json.isNull("thermal_status") ? null : json.getInt("thermal_status"),
         number(json, "thermal_headroom"),
         number(json, "battery_percent"),
+        number(json, "battery_celsius"),
         json.isNull("charging") ? null : json.getBoolean("charging"),
         json.isNull("power_save") ? null : json.getBoolean("power_save"));
   }

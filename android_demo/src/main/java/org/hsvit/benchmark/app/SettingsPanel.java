@@ -5,9 +5,11 @@ import android.os.Bundle;
 import android.view.LayoutInflater;
 import android.view.View;
 import android.view.ViewGroup;
+import android.widget.CheckBox;
 import android.widget.EditText;
-import android.widget.RadioGroup;
 import android.widget.TextView;
+import java.util.ArrayList;
+import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Settings;
@@ -25,7 +27,9 @@ final class SettingsPanel {
   private final EditText warmup;
   private final EditText cooldown;
   private final EditText limit;
-  private final RadioGroup accelerators;
+  private final EditText cool;
+  private final EditText sustained;
+  private final ViewGroup choices;
 
   SettingsPanel(ViewGroup views) {
     this.views = views;
@@ -37,10 +41,12 @@ final class SettingsPanel {
     warmup = field(R.string.warmup, usual.warmupMs);
     cooldown = field(R.string.cooldown, usual.cooldownMs);
     limit = field(R.string.limit, usual.limitS);
+    cool = field(R.string.cool, usual.coolS);
+    sustained = field(R.string.sustained, usual.sustainedS);
     View choice = inflate(R.layout.choice);
-    accelerators = choice.findViewById(R.id.accelerators);
-    accelerators.check(R.id.cpu);
-    choice.setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE); // NNAPI exists since API 27
+    choices = choice.findViewById(R.id.choices);
+    // NNAPI exists since API 27.
+    choice.findViewById(R.id.npu).setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE);
   }
 
   private EditText field(int label, int value) {
@@ -63,11 +69,19 @@ final class SettingsPanel {
   /**
    * The settings in the fields. A field without a number is marked.
    *
-   * @throws IllegalArgumentException a field is empty, or out of its range
+   * @throws IllegalArgumentException a field is empty or out of its range, or there is nothing to run on
    */
   Settings read() {
-    Accelerator accelerator =
-        accelerators.getCheckedRadioButtonId() == R.id.npu ? Accelerator.NPU : Accelerator.CPU;
+    List<Accelerator> accelerators = new ArrayList<>();
+    int[] boxes = {R.id.cpu, R.id.gpu, R.id.npu}; // in the order of Accelerator
+    for (Accelerator accelerator : Accelerator.values()) {
+      if (isChecked(boxes[accelerator.ordinal()])) {
+        accelerators.add(accelerator);
+      }
+    }
+    if (accelerators.isEmpty()) {
+      throw new IllegalArgumentException(views.getContext().getString(R.string.no_accelerator));
+    }
     return new Settings.Builder()
         .threads(number(threads))
         .blocks(number(blocks))
@@ -76,8 +90,17 @@ final class SettingsPanel {
         .warmupMs(number(warmup))
         .cooldownMs(number(cooldown))
         .limitS(number(limit))
-        .accelerator(accelerator)
+        .coolS(number(cool))
+        .sustainedS(number(sustained))
+        .threadSweep(isChecked(R.id.thread_sweep))
+        .accelerators(accelerators)
+        .xnnpack(isChecked(R.id.xnnpack))
+        .fp16(isChecked(R.id.fp16))
         .build();
+  }
+
+  private boolean isChecked(int id) {
+    return choices.<CheckBox>findViewById(id).isChecked();
   }
 
   private int number(EditText field) {
@@ -96,8 +119,8 @@ final class SettingsPanel {
     for (EditText field : fields()) {
       field.setEnabled(enabled);
     }
-    for (int i = 0; i < accelerators.getChildCount(); i++) {
-      accelerators.getChildAt(i).setEnabled(enabled);
+    for (int i = 0; i < choices.getChildCount(); i++) {
+      choices.getChildAt(i).setEnabled(enabled);
     }
   }
 
@@ -117,6 +140,6 @@ final class SettingsPanel {
   }
 
   private EditText[] fields() {
-    return new EditText[] {threads, blocks, runs, block, warmup, cooldown, limit};
+    return new EditText[] {threads, blocks, runs, block, warmup, cooldown, limit, cool, sustained};
   }
 }

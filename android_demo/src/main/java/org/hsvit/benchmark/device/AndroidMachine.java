@@ -32,4 +32,9 @@ public final class AndroidMachine implements Machine {
   public State state() {
     return DeviceState.read(context);
   }
+
+  @Override
+  public int cores() {
+    return Runtime.getRuntime().availableProcessors();
+  }
 }

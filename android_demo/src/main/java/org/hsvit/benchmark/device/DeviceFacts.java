@@ -12,8 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.hsvit.benchmark.report.Cluster;
 import org.hsvit.benchmark.report.Device;
 
 /** Reads the facts that do not change while measuring: of the phone, its system, this app. */
@@ -34,6 +36,7 @@ public final class DeviceFacts {
         (Process.is64Bit() ? Build.SUPPORTED_64_BIT_ABIS : Build.SUPPORTED_32_BIT_ABIS)[0],
         Runtime.getRuntime().availableProcessors(),
         features(new File("/proc/cpuinfo")),
+        clusters(new File("/sys/devices/system/cpu")),
         Build.VERSION.RELEASE,
         Build.VERSION.SDK_INT,
         memory(context),
@@ -54,6 +57,44 @@ public final class DeviceFacts {
         }
       }
       return null;
+    } catch (IOException error) {
+      return null;
+    }
+  }
+
+  /**
+   * The clusters of cores that share a clock.
+   *
+   * @param cpus a folder like Linux' /sys/devices/system/cpu
+   * @return null where the phone does not let apps read it
+   */
+  static List<Cluster> clusters(File cpus) {
+    File[] policies = new File(cpus, "cpufreq").listFiles((folder, name) -> name.startsWith("policy"));
+    List<Cluster> clusters = new ArrayList<>();
+    for (File policy : policies == null ? new File[0] : policies) {
+      String related = line(new File(policy, "related_cpus"));
+      if (related == null || related.isEmpty()) {
+        continue;
+      }
+      List<Integer> cores = new ArrayList<>();
+      for (String core : related.split(" +")) {
+        cores.add(Integer.valueOf(core));
+      }
+      String kilohertz = line(new File(policy, "cpuinfo_max_freq"));
+      String capacity = line(new File(cpus, "cpu" + cores.get(0) + "/cpu_capacity"));
+      clusters.add(
+          new Cluster(
+              cores,
+              kilohertz == null ? null : Integer.parseInt(kilohertz) / 1000,
+              capacity == null ? null : Integer.valueOf(capacity)));
+    }
+    clusters.sort(Comparator.comparing(cluster -> cluster.cores.get(0)));
+    return clusters.isEmpty() ? null : clusters;
+  }
+
+  private static String line(File file) {
+    try {
+      return new String(Files.readAllBytes(file.toPath()), StandardCharsets.US_ASCII).trim();
     } catch (IOException error) {
       return null;
     }

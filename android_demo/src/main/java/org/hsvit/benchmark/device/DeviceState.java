@@ -1,6 +1,10 @@
 package org.hsvit.benchmark.device;
 
+import static android.os.BatteryManager.EXTRA_TEMPERATURE;
+
 import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
 import android.os.BatteryManager;
 import android.os.Build;
 import android.os.PowerManager;
@@ -18,6 +22,7 @@ public final class DeviceState {
         Build.VERSION.SDK_INT >= 29 ? power.getCurrentThermalStatus() : null,
         Build.VERSION.SDK_INT >= 30 ? headroom(power) : null,
         percent(battery),
+        celsius(context),
         battery.isCharging(),
         power.isPowerSaveMode());
   }
@@ -29,6 +34,12 @@ public final class DeviceState {
   /** Null for NaN, where the phone has no sensor or was asked twice within a second, and for infinity. */
   static Double finite(float value) {
     return Float.isNaN(value) || Float.isInfinite(value) ? null : (double) value;
+  }
+
+  private static Double celsius(Context context) {
+    Intent latest = context.registerReceiver(null, new IntentFilter(Intent.ACTION_BATTERY_CHANGED));
+    int tenths = latest == null ? Integer.MIN_VALUE : latest.getIntExtra(EXTRA_TEMPERATURE, Integer.MIN_VALUE);
+    return tenths == Integer.MIN_VALUE ? null : tenths / 10.0;
   }
 
   private static Double percent(BatteryManager battery) {

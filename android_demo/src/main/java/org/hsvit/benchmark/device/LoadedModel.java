@@ -12,13 +12,17 @@ import java.util.Map;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.Delegate;
 import org.tensorflow.lite.ExecutionPlan;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
+import org.tensorflow.lite.gpu.GpuDelegate;
+import org.tensorflow.lite.gpu.GpuDelegateFactory;
 import org.tensorflow.lite.nnapi.NnApiDelegate;
 
 /** A {@code .tflite} file in the interpreter. Every error of the runtime becomes one clear message. */
@@ -26,6 +30,11 @@ final class LoadedModel implements AutoCloseable {
   /** Starts interpreters: {@code Interpreter::new}, but for tests. */
   interface Engine {
     InterpreterApi start(ByteBuffer model, Interpreter.Options options);
+
+    /** Starts the phone's GPU; throws an exception or a linkage error where that does not work. */
+    default Delegate gpu(boolean fp16) {
+      return new GpuDelegate(new GpuDelegateFactory.Options().setPrecisionLossAllowed(fp16));
+    }
 
     /** How many nodes run one after the other. */
     default int planLength(InterpreterApi interpreter) {
@@ -39,48 +48,82 @@ final class LoadedModel implements AutoCloseable {
   }
 
   private final String file;
-  private final NnApiDelegate nnApi;
+  private final Accelerator accelerator;
+
+  /** Of an accelerator; null on the CPU. */
+  private final Delegate delegate;
+
   private final InterpreterApi interpreter;
   private final Engine engine;
 
-  private LoadedModel(String file, NnApiDelegate nnApi, InterpreterApi interpreter, Engine engine) {
+  private LoadedModel(
+      String file, Accelerator accelerator, Delegate delegate, InterpreterApi interpreter, Engine engine) {
     this.file = file;
+    this.accelerator = accelerator;
+    this.delegate = delegate;
     this.engine = engine;
-    this.nnApi = nnApi;
     this.interpreter = interpreter;
   }
 
   /**
    * Reads a file, builds its graph and allocates its memory.
    *
+   * @throws AcceleratorException the phone has no such accelerator, or it does not start
    * @throws ModelException it cannot be read, or the runtime refuses it
    */
   static LoadedModel load(String file, BundleSource source, Settings settings, Engine engine)
       throws ModelException {
-    NnApiDelegate nnApi = null;
+    Accelerator accelerator = settings.accelerator();
+    Delegate delegate = delegate(accelerator, settings, engine);
     try {
       Interpreter.Options options = new Interpreter.Options();
-      options.setNumThreads(settings.threads).setUseXNNPACK(true);
-      if (settings.accelerator == Accelerator.NPU) {
-        nnApi = nnApi(file);
-        options.addDelegate(nnApi);
+      options.setNumThreads(settings.threads).setUseXNNPACK(settings.xnnpack);
+      if (settings.fp16) {
+        options.setAllowFp16PrecisionForFp32(true);
       }
-      return new LoadedModel(file, nnApi, engine.start(source.map(file), options), engine);
+      if (delegate != null) {
+        options.addDelegate(delegate);
+      }
+      InterpreterApi interpreter = engine.start(source.map(file), options);
+      return new LoadedModel(file, accelerator, delegate, interpreter, engine);
     } catch (IOException error) {
+      close(delegate);
       throw new ModelException(file, "cannot read " + file + ": " + error.getMessage(), error);
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
-      if (nnApi != null) {
-        nnApi.close();
-      }
+      close(delegate);
       throw refused(file, "does not load", error);
     }
   }
 
-  private static NnApiDelegate nnApi(String file) throws ModelException {
-    if (Build.VERSION.SDK_INT < 27) {
-      throw new ModelException(file, "this Android has no NNAPI: it came with Android 8.1");
+  private static Delegate delegate(Accelerator accelerator, Settings settings, Engine engine)
+      throws AcceleratorException {
+    try {
+      switch (accelerator) {
+        case GPU:
+          return engine.gpu(settings.fp16);
+        case NPU:
+          return nnApi(settings.fp16);
+        default:
+          return null;
+      }
+    } catch (RuntimeException | LinkageError error) {
+      String message = "it does not start on this phone: " + error.getMessage();
+      throw new AcceleratorException(accelerator, message, error);
     }
-    return new NnApiDelegate(new NnApiDelegate.Options().setUseNnapiCpu(false));
+  }
+
+  private static Delegate nnApi(boolean fp16) throws AcceleratorException {
+    if (Build.VERSION.SDK_INT < 27) {
+      String message = "this Android has no NNAPI: it came with Android 8.1";
+      throw new AcceleratorException(Accelerator.NPU, message, null);
+    }
+    return new NnApiDelegate(new NnApiDelegate.Options().setUseNnapiCpu(false).setAllowFp16(fp16));
+  }
+
+  private static void close(Delegate delegate) {
+    if (delegate != null) {
+      delegate.close();
+    }
   }
 
   private static ModelException refused(String file, String what, Throwable error) {
@@ -129,10 +172,14 @@ final class LoadedModel implements AutoCloseable {
     throw new ModelException(file, message);
   }
 
-  /** How much of it the delegate runs, if it was loaded last; null where that is not known. */
-  Delegation delegation() {
-    int planLength = engine.planLength(interpreter);
-    return RuntimeLog.delegation(engine::log, nnApi == null ? "XNNPack" : "Nnapi", planLength);
+  /**
+   * How much of it the delegate runs, if it was loaded last; null where that is not known.
+   *
+   * @param before lines that the runtime's log had before
+   */
+  Delegation delegation(int before) {
+    String name = accelerator == Accelerator.CPU ? RuntimeLog.CPU : accelerator == Accelerator.GPU ? "Gpu" : "Nnapi";
+    return RuntimeLog.delegation(engine::log, before, name, engine.planLength(interpreter));
   }
 
   void run(ByteBuffer input, ByteBuffer[] outputs) throws ModelException {
@@ -151,8 +198,6 @@ final class LoadedModel implements AutoCloseable {
   @Override
   public void close() {
     interpreter.close();
-    if (nnApi != null) {
-      nnApi.close();
-    }
+    close(delegate);
   }
 }

@@ -20,17 +20,17 @@ import org.tensorflow.lite.TensorFlowLite;
 public final class TfLiteRunner implements Runner {
   private final ModelFile model;
   private final LoadedModel loaded;
-  private final Accelerator asked;
+  private final Settings settings;
   private final double initMs;
   private final Delegation delegation;
   private final ByteBuffer[] outputs;
 
-  private TfLiteRunner(ModelFile model, LoadedModel loaded, Accelerator asked, double initMs) {
+  private TfLiteRunner(ModelFile model, LoadedModel loaded, Settings settings, double initMs, int logged) {
     this.model = model;
     this.loaded = loaded;
-    this.asked = asked;
+    this.settings = settings;
     this.initMs = initMs;
-    this.delegation = loaded.delegation();
+    this.delegation = loaded.delegation(logged);
     this.outputs = new ByteBuffer[model.outputs.size()];
     for (int i = 0; i < outputs.length; i++) {
       Tensor output = model.outputs.get(i);
@@ -51,6 +51,7 @@ public final class TfLiteRunner implements Runner {
   static TfLiteRunner open(
       ModelFile model, BundleSource source, Settings settings, LoadedModel.Engine engine)
       throws ModelException {
+    int logged = RuntimeLog.length(engine::log);
     LoadedModel.load(model.file, source, settings, engine).close();
     long start = System.nanoTime();
     LoadedModel loaded = LoadedModel.load(model.file, source, settings, engine);
@@ -62,7 +63,7 @@ public final class TfLiteRunner implements Runner {
       loaded.close();
       throw error;
     }
-    return new TfLiteRunner(model, loaded, settings.accelerator, initMs);
+    return new TfLiteRunner(model, loaded, settings, initMs, logged);
   }
 
   private static void checkOutputs(ModelFile model, List<Tensor> found) throws ModelException {
@@ -117,7 +118,14 @@ public final class TfLiteRunner implements Runner {
 
   @Override
   public String delegate() {
-    return asked == Accelerator.NPU ? "NNAPI" : "XNNPACK";
+    switch (settings.accelerator()) {
+      case GPU:
+        return "GPU delegate";
+      case NPU:
+        return "NNAPI";
+      default:
+        return settings.xnnpack ? "XNNPACK" : "none: TFLite's own kernels";
+    }
   }
 
   @Override
@@ -125,10 +133,14 @@ public final class TfLiteRunner implements Runner {
     return delegation;
   }
 
-  /** NNAPI may leave a part of a model, or all of it, to the CPU, and does not report it. */
+  /** NNAPI's drivers may leave what they took to the CPU, and do not report it. */
   @Override
   public Accelerator used() {
-    return asked == Accelerator.NPU ? null : Accelerator.CPU;
+    Accelerator asked = settings.accelerator();
+    if (asked == Accelerator.CPU || (delegation != null && delegation.isNone())) {
+      return Accelerator.CPU;
+    }
+    return asked == Accelerator.GPU && delegation != null ? asked : null;
   }
 
   @Override

@@ -20,7 +20,7 @@ import org.hsvit.benchmark.measure.Listener.Phase;
  */
 public final class Benchmark implements PairMeasurer {
   private static final int TIMED_PICTURES = 8;
-  private static final int PATIENCE_MS = 50;
+  private static final int SAMPLE_MS = 1000; // phones tell their headroom once in a second
   private static final int LEAST_BLOCKS = 2; // a ratio of fewer has no interval
 
   private final Bundle bundle;
@@ -41,13 +41,18 @@ public final class Benchmark implements PairMeasurer {
   public PairResult measure(Pair pair, Settings settings, long limitMs, Listener listener)
       throws ModelException, CancelledException {
     long deadline = machine.nanoTime() + 1_000_000 * limitMs;
+    int cooled = new Cooling(machine, listener).untilCool(settings.coolS);
     State before = machine.state();
+    Accelerator asked = settings.accelerator();
     checkPictures(pair.original, listener);
     try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
       Timing ofOriginal = new Timing(original, timed(pair.original), machine, listener);
       Timing ofMobile = new Timing(mobile, timed(pair.mobile), machine, listener);
-      time(ofOriginal, ofMobile, settings, deadline, listener);
+      List<State> during = time(ofOriginal, ofMobile, settings, deadline, listener);
+      ExtraMeasurer extra = new ExtraMeasurer(bundle.source(), factory, machine, listener, settings);
+      Extra extraOfOriginal = extra.measure(pair.original, ofOriginal);
+      Extra extraOfMobile = extra.measure(pair.mobile, ofMobile);
       float[][] expected = new float[bundle.images().size()][];
       float[][] outputs = new float[expected.length][];
       for (int i = 0; i < expected.length; i++) {
@@ -61,10 +66,12 @@ public final class Benchmark implements PairMeasurer {
           Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs(), listener);
       return new PairResult(
           pair,
-          Checks.result(bundle, pair.original, original, ofOriginal, expected),
-          Checks.result(bundle, pair.mobile, mobile, ofMobile, outputs),
+          Checks.result(bundle, pair.original, original, asked, ofOriginal, expected, extraOfOriginal),
+          Checks.result(bundle, pair.mobile, mobile, asked, ofMobile, outputs, extraOfMobile),
           ratio,
           Checks.agreement(bundle, pair.original, expected, outputs),
+          cooled,
+          during,
           before,
           machine.state());
     }
@@ -106,13 +113,16 @@ public final class Benchmark implements PairMeasurer {
     return inputs;
   }
 
-  private void time(
+  /** Times blocks in turn; gives the phone's states in between. */
+  private List<State> time(
       Timing original, Timing mobile, Settings settings, long deadline, Listener listener)
       throws ModelException, CancelledException {
     listener.onProgress(Phase.TIMING, 0, 2 * settings.blocks);
     original.first();
     mobile.first();
     System.gc(); // now, not in a timed run
+    Cooling cooling = new Cooling(machine, listener);
+    List<State> states = new ArrayList<>();
     long start = machine.nanoTime();
     int done = 0;
     for (int block = 0; block < settings.blocks; block++) {
@@ -122,23 +132,16 @@ public final class Benchmark implements PairMeasurer {
       }
       boolean even = block % 2 == 0;
       for (Timing timing : List.of(even ? original : mobile, even ? mobile : original)) {
-        cool(settings.cooldownMs, listener);
+        cooling.pause(settings.cooldownMs);
         timing.block(settings);
         listener.onProgress(Phase.TIMING, ++done, 2 * settings.blocks);
+        State now = machine.state();
+        if (states.isEmpty() || now.time - states.get(states.size() - 1).time >= SAMPLE_MS) {
+          states.add(now);
+        }
       }
     }
-  }
-
-  /** Waits in short steps, so that cancelling takes effect soon. */
-  private void cool(int milliseconds, Listener listener) throws CancelledException {
-    try {
-      for (int left = milliseconds; left > 0; left -= PATIENCE_MS) {
-        stopIfCancelled(listener);
-        machine.sleep(Math.min(left, PATIENCE_MS));
-      }
-    } catch (InterruptedException error) {
-      throw new CancelledException();
-    }
+    return states;
   }
 
   private static float[] output(Runner runner, ModelFile model, Picture picture, Listener listener)

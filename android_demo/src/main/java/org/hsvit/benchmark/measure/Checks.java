@@ -21,11 +21,18 @@ final class Checks {
    * @throws ModelException its correct outputs cannot be read
    */
   static ModelResult result(
-      Bundle bundle, ModelFile model, Runner runner, Timing timing, float[][] outputs)
+      Bundle bundle,
+      ModelFile model,
+      Runner runner,
+      Accelerator asked,
+      Timing timing,
+      float[][] outputs,
+      Extra extra)
       throws ModelException {
     return new ModelResult(
         model,
         runner,
+        asked,
         timing.firstMs(),
         timing.warmupMeanMs(),
         timing.blocksMs(),
@@ -34,7 +41,8 @@ final class Checks {
         model.reference == null || outputs.length == 0 ? null : compare(bundle, model, outputs),
         notFinite(outputs),
         outputs.length,
-        metrics(bundle, outputs));
+        metrics(bundle, outputs),
+        extra);
   }
 
   private static ReferenceCheck compare(Bundle bundle, ModelFile model, float[][] outputs)

@@ -22,4 +22,8 @@ public final class Delegation implements Serializable {
   public boolean isWhole() {
     return nodes == total && partitions == 1;
   }
+
+  public boolean isNone() {
+    return nodes == 0;
+  }
 }

@@ -4,8 +4,14 @@ package org.hsvit.benchmark.measure;
 public interface Listener {
   /** What a pair goes through. */
   enum Phase {
+    /** A warm phone is waited for; done and total are seconds. */
+    COOLING,
+
     /** Blocks of both models are timed. */
     TIMING,
+
+    /** A model is timed on the CPU, with each number of threads, or for minutes. */
+    TIMING_MORE,
 
     /** Both models run on the images. */
     CHECKING,

@@ -12,4 +12,7 @@ public interface Machine {
   void sleep(long milliseconds) throws InterruptedException;
 
   State state();
+
+  /** How many cores there are. */
+  int cores();
 }

@@ -1,7 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 /** A model that cannot be measured: damaged, refused by the runtime, or different from its bundle. */
-public final class ModelException extends Exception {
+public class ModelException extends Exception {
   /** The model's file name. */
   public final String file;
 

@@ -14,6 +14,9 @@ public final class ModelResult implements Serializable {
   /** How much of the graph the delegate ran; null where it is not known. */
   public final Delegation delegation;
 
+  /** What was asked to run the model. */
+  public final Accelerator asked;
+
   /** What ran the model; null where the runtime does not say. */
   public final Accelerator used;
 
@@ -46,9 +49,12 @@ public final class ModelResult implements Serializable {
   /** Metrics of the task on the bundle's images; empty without labels. */
   public final Map<String, Double> metrics;
 
+  public final Extra extra;
+
   ModelResult(
       ModelFile model,
       Runner runner,
+      Accelerator asked,
       double firstInferenceMs,
       Double warmupMeanMs,
       double[][] blocksMs,
@@ -57,12 +63,14 @@ public final class ModelResult implements Serializable {
       ReferenceCheck reference,
       int notFinite,
       int samples,
-      Map<String, Double> metrics) {
+      Map<String, Double> metrics,
+      Extra extra) {
     this.model = model;
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
     this.delegate = runner.delegate();
     this.delegation = runner.delegation();
+    this.asked = asked;
     this.used = runner.used();
     this.initMs = runner.initMs();
     this.firstInferenceMs = firstInferenceMs;
@@ -74,6 +82,7 @@ public final class ModelResult implements Serializable {
     this.notFinite = notFinite;
     this.samples = samples;
     this.metrics = metrics;
+    this.extra = extra;
   }
 
   /** Whether some outputs are known to be wrong: then its speed means nothing. */

@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 import java.io.Serializable;
+import java.util.List;
 import org.hsvit.benchmark.bundle.Pair;
 
 /** The measurements of a pair. */
@@ -13,6 +14,12 @@ public final class PairResult implements Serializable {
   /** Null where there are no images, or an output is not finite. */
   public final Agreement agreement;
 
+  /** How long a warm phone was waited for before, seconds. */
+  public final int cooledS;
+
+  /** States while the blocks were timed, at most one a second. */
+  public final List<State> during;
+
   public final State before;
   public final State after;
 
@@ -22,6 +29,8 @@ public final class PairResult implements Serializable {
       ModelResult mobile,
       Ratio ratio,
       Agreement agreement,
+      int cooledS,
+      List<State> during,
       State before,
       State after) {
     this.pair = pair;
@@ -29,6 +38,8 @@ public final class PairResult implements Serializable {
     this.mobile = mobile;
     this.ratio = ratio;
     this.agreement = agreement;
+    this.cooledS = cooledS;
+    this.during = during;
     this.before = before;
     this.after = after;
   }

@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 import java.io.Serializable;
+import java.util.List;
 
 /** How to measure. */
 public final class Settings implements Serializable {
@@ -27,7 +28,23 @@ public final class Settings implements Serializable {
   /** Longest time of a run over all its pairs, seconds; then each pair has fewer blocks. */
   public final int limitS;
 
-  public final Accelerator accelerator;
+  /** What is asked to run the models, one after the other. */
+  public final List<Accelerator> accelerators;
+
+  /** Whether the CPU's kernels are XNNPACK's, or else TensorFlow Lite's own. */
+  public final boolean xnnpack;
+
+  /** Whether half precision is allowed where the runtime has it: on a GPU, in NNAPI. */
+  public final boolean fp16;
+
+  /** Longest wait until a warm phone is cool, before each pair and each sustained run, seconds. */
+  public final int coolS;
+
+  /** Whether to time each model on the CPU with every number of threads. */
+  public final boolean threadSweep;
+
+  /** How long to run each model without a pause, seconds; 0 for not at all. */
+  public final int sustainedS;
 
   private Settings(Builder asked) {
     threads = within("threads", asked.threads, 1, 64);
@@ -37,7 +54,30 @@ public final class Settings implements Serializable {
     warmupMs = within("warmup_ms", asked.warmupMs, 0, 60_000);
     cooldownMs = within("cooldown_ms", asked.cooldownMs, 0, 600_000);
     limitS = within("limit_s", asked.limitS, 1, 86_400);
-    accelerator = asked.accelerator;
+    accelerators = List.copyOf(asked.accelerators);
+    xnnpack = asked.xnnpack;
+    fp16 = asked.fp16;
+    coolS = within("cool_s", asked.coolS, 0, 3600);
+    threadSweep = asked.threadSweep;
+    sustainedS = within("sustained_s", asked.sustainedS, 0, 7200);
+    if (accelerators.isEmpty()) {
+      throw new IllegalArgumentException("accelerators must be at least one");
+    }
+  }
+
+  /** The first accelerator; the only one while a pair is measured. */
+  public Accelerator accelerator() {
+    return accelerators.get(0);
+  }
+
+  /** The same with another number of threads. */
+  Settings withThreads(int count) {
+    return new Builder(this).threads(count).build();
+  }
+
+  /** The same on one accelerator. */
+  public Settings on(Accelerator accelerator) {
+    return new Builder(this).accelerators(List.of(accelerator)).build();
   }
 
   private static int within(String name, int value, int least, int most) {
@@ -57,7 +97,30 @@ public final class Settings implements Serializable {
     private int warmupMs = 1000;
     private int cooldownMs = 100;
     private int limitS = 1800;
-    private Accelerator accelerator = Accelerator.CPU;
+    private List<Accelerator> accelerators = List.of(Accelerator.CPU);
+    private boolean xnnpack = true;
+    private boolean fp16;
+    private int coolS = 60;
+    private boolean threadSweep;
+    private int sustainedS;
+
+    public Builder() {}
+
+    private Builder(Settings settings) {
+      threads = settings.threads;
+      blocks = settings.blocks;
+      runs = settings.runs;
+      blockMs = settings.blockMs;
+      warmupMs = settings.warmupMs;
+      cooldownMs = settings.cooldownMs;
+      limitS = settings.limitS;
+      accelerators = settings.accelerators;
+      xnnpack = settings.xnnpack;
+      fp16 = settings.fp16;
+      coolS = settings.coolS;
+      threadSweep = settings.threadSweep;
+      sustainedS = settings.sustainedS;
+    }
 
     public Builder threads(int count) {
       threads = count;
@@ -94,8 +157,33 @@ public final class Settings implements Serializable {
       return this;
     }
 
-    public Builder accelerator(Accelerator asked) {
-      accelerator = asked;
+    public Builder accelerators(List<Accelerator> asked) {
+      accelerators = asked;
+      return this;
+    }
+
+    public Builder xnnpack(boolean used) {
+      xnnpack = used;
+      return this;
+    }
+
+    public Builder coolS(int seconds) {
+      coolS = seconds;
+      return this;
+    }
+
+    public Builder threadSweep(boolean asked) {
+      threadSweep = asked;
+      return this;
+    }
+
+    public Builder sustainedS(int seconds) {
+      sustainedS = seconds;
+      return this;
+    }
+
+    public Builder fp16(boolean allowed) {
+      fp16 = allowed;
       return this;
     }
 

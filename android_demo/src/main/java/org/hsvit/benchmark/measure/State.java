@@ -4,6 +4,8 @@ import java.io.Serializable;
 
 /** The state of the phone that may change while measuring. Null stands for what is not known. */
 public final class State implements Serializable {
+  private static final double WARM = 0.8; // of the headroom, which is about a half at rest
+
   /** Milliseconds since 1970. */
   public final long time;
 
@@ -14,6 +16,10 @@ public final class State implements Serializable {
   public final Double thermalHeadroom;
 
   public final Double batteryPercent;
+
+  /** Temperature of the battery, degrees Celsius. */
+  public final Double batteryCelsius;
+
   public final Boolean charging;
   public final Boolean powerSave;
 
@@ -22,13 +28,21 @@ public final class State implements Serializable {
       Integer thermalStatus,
       Double thermalHeadroom,
       Double batteryPercent,
+      Double batteryCelsius,
       Boolean charging,
       Boolean powerSave) {
     this.time = time;
     this.thermalStatus = thermalStatus;
     this.thermalHeadroom = thermalHeadroom;
     this.batteryPercent = batteryPercent;
+    this.batteryCelsius = batteryCelsius;
     this.charging = charging;
     this.powerSave = powerSave;
+  }
+
+  /** Whether the phone is not known to be warm. */
+  public boolean isCool() {
+    boolean throttles = thermalStatus != null && thermalStatus > 0;
+    return !throttles && (thermalHeadroom == null || thermalHeadroom < WARM);
   }
 }

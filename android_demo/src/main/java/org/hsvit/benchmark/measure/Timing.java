@@ -59,6 +59,15 @@ final class Timing {
     blocksMs.add(Arrays.copyOf(latencies, count));
   }
 
+  /** Runs without a pause, and without being counted, until a time is over; gives their latencies. */
+  double[] stretch(double leastMs) throws ModelException, CancelledException {
+    List<Double> latencies = new ArrayList<>();
+    for (double sum = 0; sum < leastMs; sum += latencies.get(latencies.size() - 1)) {
+      latencies.add(run());
+    }
+    return latencies.stream().mapToDouble(Double::doubleValue).toArray();
+  }
+
   /** Runs that are not counted: until the latency is steady, or the time is over. */
   private void warmUp(double longestMs) throws ModelException, CancelledException {
     Steadiness steadiness = new Steadiness();
@@ -81,6 +90,10 @@ final class Timing {
     long start = machine.nanoTime();
     runner.run(input);
     return Math.max(1, Math.round((machine.nanoTime() - start) / 10.0)) / 1e5;
+  }
+
+  List<ByteBuffer> inputs() {
+    return inputs;
   }
 
   double firstMs() {

@@ -19,6 +19,9 @@ public final class Device {
   /** Instruction set extensions that decide which kernels run; null where they are not known. */
   public final List<String> features;
 
+  /** Which cores share a clock, and how fast they are; null where it is not known. */
+  public final List<Cluster> clusters;
+
   /** Version of Android, such as {@code 14}, and its API level. */
   public final String osVersion;
 
@@ -43,6 +46,7 @@ public final class Device {
       String architecture,
       int cores,
       List<String> features,
+      List<Cluster> clusters,
       String osVersion,
       int apiLevel,
       long memoryBytes,
@@ -55,6 +59,7 @@ public final class Device {
     this.architecture = architecture;
     this.cores = cores;
     this.features = features;
+    this.clusters = clusters;
     this.osVersion = osVersion;
     this.apiLevel = apiLevel;
     this.memoryBytes = memoryBytes;

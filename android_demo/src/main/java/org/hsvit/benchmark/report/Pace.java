@@ -40,9 +40,15 @@ final class Pace {
 
   /** A block of a pair is timed, or an output is checked. */
   Progress step(int pair, Phase phase, int done) {
-    if (phase == Phase.COMPARING) {
+    if (phase == Phase.COOLING) {
+      return progress(pair, phase, 0);
+    } else if (phase == Phase.TIMING_MORE) {
+      phaseStart = machine.nanoTime();
+      return progress(pair, phase, blocks);
+    } else if (phase == Phase.COMPARING) {
       return progress(pair, phase, blocks + checks); // takes seconds at most
     } else if (done == 0) {
+      phaseStart = machine.nanoTime();
       return progress(pair, phase, 0);
     }
     double each = (machine.nanoTime() - phaseStart) / 1e6 / done;

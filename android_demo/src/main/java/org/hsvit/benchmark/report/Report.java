@@ -3,6 +3,7 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
@@ -43,19 +44,25 @@ public final class Report {
   }
 
   /**
-   * The names of {@link #models()}: their files, numbered where a file was measured before, as the original
-   * is in every pair.
+   * The names of {@link #models()}: their files, with their accelerator but for the CPU, and numbered where they
+   * were measured before, as the original is in every pair.
    */
   public List<String> names() {
     List<String> names = new ArrayList<>();
     for (ModelResult result : models()) {
-      String name = result.model.file;
+      String file = result.model.file + on(result.asked);
+      String name = file;
       for (int i = 2; names.contains(name); i++) {
-        name = result.model.file + " (" + i + ")";
+        name = file + " (" + i + ")";
       }
       names.add(name);
     }
     return names;
+  }
+
+  /** An accelerator behind the name of what runs on it: {@code  on GPU}; empty for the CPU. */
+  public static String on(Accelerator accelerator) {
+    return accelerator == Accelerator.CPU ? "" : " on " + accelerator.name();
   }
 
   /** Everything that limits the numbers of the report, failures first. */

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,8 @@ import org.hsvit.benchmark.measure.ReferenceCheck;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.measure.State;
 import org.hsvit.benchmark.measure.Summary;
+import org.hsvit.benchmark.measure.SustainedTime;
+import org.hsvit.benchmark.measure.ThreadTime;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
@@ -86,7 +89,11 @@ public final class ReportWriter {
         "warmup_until_steady", true,
         "limit_s", settings.limitS,
         "cooldown_s", settings.cooldownMs / 1000.0,
+        "cool_s", settings.coolS,
+        "sustained_s", settings.sustainedS,
         "threads", settings.threads,
+        "xnnpack", settings.xnnpack,
+        "fp16", settings.fp16,
         "data",
             samples == 0
                 ? null
@@ -101,7 +108,8 @@ public final class ReportWriter {
             "name", device.cpu,
             "architecture", device.architecture,
             "logical_cores", device.cores,
-            "features", device.features);
+            "features", device.features,
+            "clusters", clusters(device));
     JSONObject os =
         Json.object("name", "Android", "version", device.osVersion, "api_level", device.apiLevel);
     return Json.object(
@@ -114,6 +122,54 @@ public final class ReportWriter {
         "other_load_cores", null);
   }
 
+  private static List<JSONObject> clusters(Device device) {
+    if (device.clusters == null) {
+      return null;
+    }
+    List<JSONObject> clusters = new ArrayList<>();
+    for (Cluster cluster : device.clusters) {
+      clusters.add(
+          Json.object(
+              "cores", cluster.cores, "max_mhz", cluster.maxMegahertz, "capacity", cluster.capacity));
+    }
+    return clusters;
+  }
+
+  private static List<JSONObject> states(List<State> states) {
+    List<JSONObject> objects = new ArrayList<>();
+    states.forEach(state -> objects.add(state(state)));
+    return objects;
+  }
+
+  private static List<JSONObject> threads(List<ThreadTime> times) {
+    if (times == null) {
+      return null;
+    }
+    List<JSONObject> objects = new ArrayList<>();
+    for (ThreadTime time : times) {
+      objects.add(
+          Json.object(
+              "threads", time.threads,
+              "runs", time.runs,
+              "p50_ms", time.p50,
+              "busy_cores", time.busyCores));
+    }
+    return objects;
+  }
+
+  private static List<JSONObject> sustained(List<SustainedTime> times) {
+    if (times == null) {
+      return null;
+    }
+    List<JSONObject> objects = new ArrayList<>();
+    for (SustainedTime time : times) {
+      objects.add(
+          Json.object(
+              "at_s", time.seconds, "runs", time.runs, "p50_ms", time.p50, "state", state(time.state)));
+    }
+    return objects;
+  }
+
   private static JSONObject state(State state) {
     return Json.object(
         "time", Instant.ofEpochMilli(state.time).truncatedTo(ChronoUnit.SECONDS).toString(),
@@ -121,6 +177,7 @@ public final class ReportWriter {
         "thermal_status", state.thermalStatus,
         "thermal_headroom", state.thermalHeadroom,
         "battery_percent", state.batteryPercent,
+        "battery_celsius", state.batteryCelsius,
         "charging", state.charging,
         "power_save", state.powerSave);
   }
@@ -143,7 +200,7 @@ public final class ReportWriter {
         "runtime", Json.object("name", result.runtimeName, "version", result.runtimeVersion),
         "threads",
             Json.object("requested", settings.threads, "used", null, "busy_cores", result.busyCores),
-        "accelerator", accelerator(result, settings),
+        "accelerator", accelerator(result),
         "inputs", List.of(JsonParts.tensor(file.input)),
         "outputs", JsonParts.tensors(file.outputs),
         "input_range", JsonParts.range(file.range),
@@ -152,20 +209,23 @@ public final class ReportWriter {
         "warmup_mean_ms", result.warmupMeanMs,
         "blocks_ms", result.blocksMs,
         "latency_ms", latency(result.latency),
+        "thread_sweep", threads(result.extra.threads),
+        "sustained", sustained(result.extra.sustained),
         "memory", null,
         "metrics", new JSONObject(result.metrics),
         "reference", result.reference == null ? null : reference(result.reference));
   }
 
-  private static JSONObject accelerator(ModelResult result, Settings settings) {
+  private static JSONObject accelerator(ModelResult result) {
     Delegation taken = result.delegation;
     return Json.object(
-        "requested", settings.accelerator.toString(),
+        "requested", result.asked.toString(),
         "used", result.used == null ? null : result.used.toString(),
         "delegate", result.delegate,
         "partitions", taken == null ? null : taken.partitions,
         "nodes_delegated", taken == null ? null : taken.nodes,
-        "nodes_total", taken == null ? null : taken.total);
+        "nodes_total", taken == null ? null : taken.total,
+        "cpu_p50_ms", result.extra.cpuMs);
   }
 
   private static JSONObject latency(Summary summary) {
@@ -205,7 +265,9 @@ public final class ReportWriter {
                 "high", ratio.high,
                 "confidence", ratio.confidence),
         "agreement", result.agreement == null ? null : agreement(result.agreement, task),
+        "cooled_s", result.cooledS,
         "before", state(result.before),
+        "during", states(result.during),
         "after", state(result.after));
   }
 

@@ -3,9 +3,13 @@ package org.hsvit.benchmark.report;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Machine;
@@ -14,7 +18,7 @@ import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 
-/** Measures pair after pair, and writes the report of all finished pairs after each. */
+/** Measures pair after pair on each accelerator, and writes the report of all finished pairs after each. */
 public final class Session {
   /** How a session ended. */
   public enum Status {
@@ -99,36 +103,52 @@ public final class Session {
   }
 
   private Status measure(List<Pair> pairs, Settings settings, Watcher watcher) throws IOException {
-    Pace pace = new Pace(machine, settings, pairs.size(), bundle.images().size());
+    int count = pairs.size() * settings.accelerators.size();
+    Pace pace = new Pace(machine, settings, count, bundle.images().size());
+    Set<Accelerator> missing = EnumSet.noneOf(Accelerator.class);
     try {
-      for (int i = 0; i < pairs.size(); i++) {
+      for (int i = 0; i < count; i++) {
+        Accelerator accelerator = settings.accelerators.get(i / pairs.size());
         watcher.onProgress(pace.begin(i));
-        measure(pairs.get(i), settings, pace.limitMs(i), new Share(watcher, pace, i));
-        keep(settings);
+        if (!missing.contains(accelerator)) {
+          Pair pair = pairs.get(i % pairs.size());
+          Share share = new Share(watcher, pace, i);
+          if (!measure(pair, settings.on(accelerator), pace.limitMs(i), share)) {
+            missing.add(accelerator);
+          }
+          keep(settings);
+        }
         watcher.onProgress(pace.end(i));
         watcher.onPair(report(settings));
       }
       return failures.isEmpty() ? Status.DONE : Status.FAILED;
     } catch (CancelledException error) {
-      failures.add(new Warning("stopped", null, stopped(watcher.cancelReason(), pairs.size())));
+      failures.add(new Warning("stopped", null, stopped(watcher.cancelReason(), count)));
       keep(settings);
       return Status.CANCELLED;
     }
   }
 
-  private void measure(Pair pair, Settings settings, long limitMs, Listener listener)
+  /** Measures a pair; returns whether other pairs may run on its accelerator. */
+  private boolean measure(Pair pair, Settings settings, long limitMs, Listener listener)
       throws CancelledException {
+    String name = pair.name + Report.on(settings.accelerator());
     try {
       results.add(measurer.measure(pair, settings, limitMs, listener));
+    } catch (AcceleratorException error) {
+      String message = "nothing was measured on the " + error.accelerator.name() + ": " + error.getMessage();
+      failures.add(new Warning("failed", null, message));
+      return false;
     } catch (ModelException error) {
-      fail(pair, error.file, error.getMessage());
+      fail(name, error.file, error.getMessage());
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
-      fail(pair, null, error instanceof OutOfMemoryError ? "out of memory" : "internal error: " + error);
+      fail(name, null, error instanceof OutOfMemoryError ? "out of memory" : "internal error: " + error);
     }
+    return true;
   }
 
-  private void fail(Pair pair, String model, String reason) {
-    failures.add(new Warning("failed", model, "pair " + pair.name + " was not measured: " + reason));
+  private void fail(String pair, String model, String reason) {
+    failures.add(new Warning("failed", model, "pair " + pair + " was not measured: " + reason));
   }
 
   private String stopped(String reason, int pairs) {

@@ -3,6 +3,7 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
@@ -16,6 +17,7 @@ import org.hsvit.benchmark.measure.State;
  */
 final class Warnings {
   private static final double NOISY = 1.5;
+  private static final double AS_FAST = 0.9;
   private static final int FEW_RUNS = 100;
 
   private final Report report;
@@ -68,9 +70,28 @@ final class Warnings {
 
   private void delegation(String name, ModelResult result) {
     Delegation taken = result.delegation;
-    if (taken != null && !taken.isWhole()) {
+    if (result.asked != Accelerator.CPU) {
+      accelerator(name, result);
+    } else if (taken != null && !taken.isWhole()) {
       String format = "%s runs %d of %d ops, in %d pieces: the others run on slower kernels in between";
       add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
+    }
+  }
+
+  /** An accelerator leaves to the CPU what it does not run, and often says nothing. */
+  private void accelerator(String name, ModelResult result) {
+    Delegation taken = result.delegation;
+    if (taken != null && taken.isNone()) {
+      add("fallback", name, "%s runs none of %d ops: the CPU ran them all", result.delegate, taken.total);
+    } else if (taken != null && !taken.isWhole()) {
+      String format = "%s runs %d of %d ops, in %d pieces: the CPU runs the others in between";
+      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
+    }
+    double ratio = result.extra.cpuMs == null ? 0 : result.latency.p50 / result.extra.cpuMs;
+    if (AS_FAST <= ratio && ratio <= 1 / AS_FAST) {
+      String format = "as fast as on the CPU, %s ms and %s ms: the %s may have left it to the CPU, or gains nothing";
+      String own = Numbers.short3(result.latency.p50);
+      add("fallback", name, format, own, Numbers.short3(result.extra.cpuMs), result.asked.name());
     }
   }
 
@@ -78,13 +99,26 @@ final class Warnings {
     List<PairResult> results = report.results;
     if (!results.isEmpty()) {
       state("before measuring", results.get(0).before);
+      results.forEach(this::during);
       for (PairResult result : results.subList(0, results.size() - 1)) {
-        state("after measuring " + result.pair.name, result.after);
+        state("after measuring " + result.pair.name + Report.on(result.mobile.asked), result.after);
       }
       state("after measuring", results.get(results.size() - 1).after);
     }
     if (report.device.debugBuild) {
       add("debug_build", null, "measured by a debug build, which is slower than a release build");
+    }
+  }
+
+  /** Heat that has come and gone while a pair was measured. */
+  private void during(PairResult result) {
+    int hottest = 0;
+    for (State state : result.during) {
+      hottest = Math.max(hottest, state.thermalStatus == null ? 0 : state.thermalStatus);
+    }
+    if (hottest > 0 && result.before.isCool() && result.after.isCool()) {
+      String pair = result.pair.name + Report.on(result.mobile.asked);
+      add("thermal", null, "the device throttled while measuring %s, status %d", pair, hottest);
     }
   }
 
@@ -113,7 +147,7 @@ final class Warnings {
     }
     int asked = report.settings.threads;
     double busy = result.busyCores;
-    if (busy > asked + 0.5 || (busy < 1.2 && asked > 1)) {
+    if (result.asked == Accelerator.CPU && (busy > asked + 0.5 || (busy < 1.2 && asked > 1))) {
       String cores = Numbers.fixed(busy, 1);
       add("threads", name, "%d threads were asked for, %s CPU cores were busy", asked, cores);
     }

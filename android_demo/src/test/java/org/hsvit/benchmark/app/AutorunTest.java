@@ -134,12 +134,35 @@ public class AutorunTest {
   }
 
   @Test
-  public void theAcceleratorIsAskedFor() throws Exception {
-    open(intent("int8").putExtra("accelerator", "npu"));
+  public void acceleratorsAreAskedFor() throws Exception {
+    open(
+        intent("int8")
+            .putExtra("accelerator", "gpu,npu")
+            .putExtra("xnnpack", false)
+            .putExtra("cool_s", 7)
+            .putExtra("sustained_s", 1)
+            .putExtra("fp16", true));
     fixture.awaitEnding();
     JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
-    JSONObject model = report.getJSONArray("models").getJSONObject(0);
-    assertEquals("npu", model.getJSONObject("accelerator").getString("requested"));
+    List<String> models = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      JSONObject model = report.getJSONArray("models").getJSONObject(i);
+      models.add(model.getString("name") + ": " + model.getJSONObject("accelerator").getString("requested"));
+    }
+    assertEquals(
+        List.of(
+            "original.tflite on GPU: gpu",
+            "int8.tflite on GPU: gpu",
+            "original.tflite on NPU: npu",
+            "int8.tflite on NPU: npu"),
+        models);
+    assertFalse(report.getJSONObject("settings").getBoolean("xnnpack"));
+    assertTrue(report.getJSONObject("settings").getBoolean("fp16"));
+    assertEquals(7, report.getJSONObject("settings").getInt("cool_s"));
+    assertEquals(60, report.getJSONArray("models").getJSONObject(3).getJSONArray("sustained").length());
+    SavedReport saved = SavedReport.read(fixture.reports().get(0));
+    assertEquals("gpu, npu", saved.accelerator);
+    assertTrue(ReportCsv.text(saved).contains(",npu,4,2,mobile,int8.tflite on NPU,"));
   }
 
   @Test
@@ -147,8 +170,8 @@ public class AutorunTest {
     assertEquals("there is no bundle ../files", message(intent("all").putExtra("bundle", "../files")));
     assertEquals("there is no bundle none", message(intent("all").putExtra("bundle", "none")));
     assertEquals("threads=0 must be from 1 to 64", message(intent("all").putExtra("threads", 0)));
-    String gpu = message(intent("all").putExtra("accelerator", "gpu"));
-    assertEquals("accelerator=gpu must be one of [cpu, npu]", gpu);
+    String tpu = message(intent("all").putExtra("accelerator", "cpu, tpu"));
+    assertEquals("accelerator=tpu must be one of [cpu, gpu, npu]", tpu);
     String id = message(intent("all").putExtra("run_id", "../x"));
     assertTrue(id, id.startsWith("run_id=../x must be"));
     Intent own = intent("all");

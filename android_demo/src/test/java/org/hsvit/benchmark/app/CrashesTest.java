@@ -18,6 +18,8 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Listener;
@@ -118,6 +120,16 @@ public class CrashesTest {
     measure(bundle, bundle.pair("int8"));
     fixture.await(() -> ended != null);
     assertEquals("int8.tflite holds 3 bytes, bundle.json says 22", ((Exception) ended).getMessage());
+  }
+
+  @Test
+  public void aMissingAcceleratorComesFromTheProcess() throws Exception {
+    fixture.phone.missing.put(Accelerator.CPU, "it is on holiday");
+    Bundle bundle = Library.open(app, AppFixture.KEY);
+    measure(bundle, bundle.pair("int8"));
+    fixture.await(() -> ended != null);
+    assertEquals(Accelerator.CPU, ((AcceleratorException) ended).accelerator);
+    assertEquals("it is on holiday", ((AcceleratorException) ended).getMessage());
   }
 
   @Test

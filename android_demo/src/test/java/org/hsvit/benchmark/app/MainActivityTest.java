@@ -106,6 +106,24 @@ public class MainActivityTest {
     assertEquals(3, measured.getJSONArray(0).length());
   }
 
+  @Test
+  public void acceleratorsAreChosen() throws Exception {
+    fixture.push();
+    open();
+    controller.get().findViewById(R.id.cpu).performClick();
+    click(R.id.run);
+    String text = Screen.text(controller.get());
+    assertTrue(text, text.contains("Check the settings: choose what to run on"));
+    controller.get().findViewById(R.id.gpu).performClick();
+    controller.get().findViewById(R.id.fp16).performClick();
+    click(R.id.run);
+    fixture.awaitEnding();
+    JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
+    assertEquals("int8.tflite on GPU", report.getJSONArray("pairs").getJSONObject(0).getString("mobile"));
+    assertTrue(report.getJSONObject("settings").getBoolean("fp16"));
+    assertTrue(report.getJSONObject("settings").getBoolean("xnnpack"));
+  }
+
   private EditText field(String label) {
     TextView text =
         Screen.find(controller.get(), TextView.class, view -> label.contentEquals(view.getText()));

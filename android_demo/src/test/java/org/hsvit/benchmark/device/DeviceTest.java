@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Application;
+import android.content.Intent;
 import android.content.pm.ApplicationInfo;
 import android.os.BatteryManager;
 import android.os.Build;
@@ -25,6 +26,7 @@ import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.measure.State;
+import org.hsvit.benchmark.report.Cluster;
 import org.hsvit.benchmark.report.Device;
 import org.junit.Rule;
 import org.junit.Test;
@@ -93,6 +95,38 @@ public class DeviceTest {
     assertNull(DeviceFacts.features(new File(folder.getRoot(), "none")));
   }
 
+  private void write(String path, String text) throws Exception {
+    File file = new File(folder.getRoot(), path);
+    Files.createDirectories(file.getParentFile().toPath());
+    Files.write(file.toPath(), text.getBytes("US-ASCII"));
+  }
+
+  @Test
+  public void clustersAreThoseThatShareAClock() throws Exception {
+    write("cpufreq/policy4/related_cpus", "4 5 6\n");
+    write("cpufreq/policy4/cpuinfo_max_freq", "2420000\n");
+    write("cpu4/cpu_capacity", "871\n");
+    write("cpufreq/policy0/related_cpus", "0 1 2 3\n");
+    write("cpufreq/policy7/cpuinfo_max_freq", "3000000\n"); // without cores, as an offline one has
+    List<Cluster> clusters = DeviceFacts.clusters(folder.getRoot());
+    assertEquals(2, clusters.size());
+    assertEquals(List.of(0, 1, 2, 3), clusters.get(0).cores);
+    assertNull(clusters.get(0).maxMegahertz);
+    assertNull(clusters.get(0).capacity);
+    assertEquals(List.of(4, 5, 6), clusters.get(1).cores);
+    assertEquals(2420, (int) clusters.get(1).maxMegahertz);
+    assertEquals(871, (int) clusters.get(1).capacity);
+    assertNull(DeviceFacts.clusters(new File(folder.getRoot(), "none")));
+  }
+
+  @Test
+  public void theBatteryHasATemperature() {
+    assertNull(DeviceState.read(context).batteryCelsius);
+    Intent latest = new Intent(Intent.ACTION_BATTERY_CHANGED);
+    context.sendStickyBroadcast(latest.putExtra(BatteryManager.EXTRA_TEMPERATURE, 314));
+    assertEquals(31.4, DeviceState.read(context).batteryCelsius, 1e-9);
+  }
+
   @Test
   public void headroomThatIsNoNumberIsNotKnown() {
     assertNull(DeviceState.finite(Float.NaN));
@@ -115,7 +149,7 @@ public class DeviceTest {
   public void anAndroidWithoutNnApiIsRefused() throws Exception {
     ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     FakePhone phone = new FakePhone();
-    Settings settings = new Settings.Builder().accelerator(Accelerator.NPU).build();
+    Settings settings = new Settings.Builder().accelerators(List.of(Accelerator.NPU)).build();
     ModelException error =
         assertThrows(
             ModelException.class,

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.tensorflow.lite.DataType;
+import org.tensorflow.lite.Delegate;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.InterpreterApi;
 import org.tensorflow.lite.Tensor;
@@ -26,10 +27,18 @@ final class FakeInterpreter implements LoadedModel.Engine {
   /** The runtime's error when it runs a model; null for none. */
   String failure;
 
-  /** What the runtime has logged, and the nodes of its plan. */
+  /** What the runtime logs when it loads a model, and the nodes of its plan. */
   List<String> logged = new ArrayList<>();
 
   int planLength = 1;
+
+  /** Why the GPU does not start; null if it does. */
+  Error gpuProblem;
+
+  /** The delegates of the model that was loaded last. */
+  List<Delegate> delegates = List.of();
+
+  private final List<String> lines = new ArrayList<>();
 
   /** All calls: start with its threads, run, close. */
   final List<String> log = new ArrayList<>();
@@ -39,8 +48,24 @@ final class FakeInterpreter implements LoadedModel.Engine {
     if (refusal != null) {
       throw new IllegalArgumentException(refusal);
     }
+    lines.addAll(logged);
     log.add("start " + model.capacity() + " " + options.getNumThreads() + " " + options.getUseXNNPACK());
+    delegates = options.getDelegates();
     return fake(InterpreterApi.class, this::call);
+  }
+
+  @Override
+  public Delegate gpu(boolean fp16) {
+    if (gpuProblem != null) {
+      throw gpuProblem;
+    }
+    log.add("gpu " + fp16);
+    return fake(
+        Delegate.class,
+        (method, arguments) -> {
+          log.add(method + " gpu");
+          return null;
+        });
   }
 
   @Override
@@ -50,7 +75,7 @@ final class FakeInterpreter implements LoadedModel.Engine {
 
   @Override
   public List<String> log() {
-    return logged;
+    return lines;
   }
 
   private Object call(String method, Object[] arguments) {

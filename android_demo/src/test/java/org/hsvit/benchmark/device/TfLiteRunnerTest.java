@@ -19,6 +19,7 @@ import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.ModelException;
@@ -93,6 +94,64 @@ public class TfLiteRunnerTest {
     try (TfLiteRunner runner = TfLiteRunner.open(model, phone, FOUR, interpreter)) {
       assertNull(runner.delegation());
     }
+  }
+
+  /** The GPU takes nodes first; XNNPACK's line then tells how long the plan is. */
+  @Test
+  public void theGpuRunsWhatItTakesAndTheCpuTheRest() throws Exception {
+    Settings gpu = new Settings.Builder().accelerators(List.of(Accelerator.GPU)).fp16(true).build();
+    interpreter.logged.add(replacing(80, 86, "TfLiteGpuDelegateV2"));
+    interpreter.logged.add(replacing(4, 9, "TfLiteXNNPackDelegate"));
+    interpreter.planLength = 7;
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, gpu, interpreter)) {
+      assertEquals("GPU delegate", runner.delegate());
+      assertEquals(80, runner.delegation().nodes);
+      assertEquals(3, runner.delegation().partitions);
+      assertEquals(Accelerator.GPU, runner.used());
+      assertEquals(1, interpreter.delegates.size());
+    }
+    List<String> loaded = List.of("gpu true", "start 26 1 true", "close", "close gpu");
+    assertEquals(loaded, interpreter.log.subList(0, 4));
+    assertEquals(loaded, interpreter.log.subList(4, 8));
+    interpreter.logged.remove(1);
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, gpu, interpreter)) {
+      assertEquals(1, runner.delegation().partitions); // of a plan of 7 nodes, 6 of which it leaves
+    }
+    interpreter.logged.set(0, replacing(86, 86, "TfLiteXNNPackDelegate"));
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, gpu, interpreter)) {
+      assertTrue(runner.delegation().isNone());
+      assertEquals(86, runner.delegation().total);
+      assertEquals(Accelerator.CPU, runner.used());
+    }
+    interpreter.logged.clear();
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, gpu, interpreter)) {
+      assertNull(runner.used());
+    }
+  }
+
+  @Test
+  public void aGpuThatDoesNotStartIsTold() {
+    Settings gpu = new Settings.Builder().accelerators(List.of(Accelerator.GPU)).build();
+    interpreter.gpuProblem = new UnsatisfiedLinkError("no libEGL.so");
+    AcceleratorException error =
+        assertThrows(
+            AcceleratorException.class, () -> TfLiteRunner.open(model, phone, gpu, interpreter));
+    assertEquals(Accelerator.GPU, error.accelerator);
+    assertEquals("it does not start on this phone: no libEGL.so", error.getMessage());
+    interpreter.gpuProblem = null;
+    interpreter.refusal = "Internal error: Failed to apply delegate";
+    assertThrows(ModelException.class, () -> TfLiteRunner.open(model, phone, gpu, interpreter));
+    assertEquals(List.of("gpu false", "close gpu"), interpreter.log);
+  }
+
+  @Test
+  public void theRuntimesOwnKernelsCanBeAskedFor() throws Exception {
+    Settings plain = new Settings.Builder().xnnpack(false).build();
+    try (TfLiteRunner runner = TfLiteRunner.open(model, phone, plain, interpreter)) {
+      assertEquals("none: TFLite's own kernels", runner.delegate());
+      assertNull(runner.delegation());
+    }
+    assertEquals("start 26 1 false", interpreter.log.get(0));
   }
 
   private static String replacing(int nodes, int total, String delegate) {

@@ -170,6 +170,67 @@ public class BenchmarkTest {
   }
 
   @Test
+  public void aWarmPhoneIsWaitedForUntilItIsCoolOrTheTimeIsOver() throws Exception {
+    phone.thermalStatus = 1;
+    phone.coolFrom = phone.nanoTime() + 2_500_000_000L;
+    PairResult result = measure("int8", blocks(2, 2).build());
+    assertEquals(List.of("COOLING 0/60", "COOLING 1/60", "COOLING 2/60", "TIMING 0/4"), progress.subList(0, 4));
+    assertEquals(3, result.cooledS);
+    assertEquals(0, (int) result.before.thermalStatus);
+    phone.thermalStatus = 1;
+    phone.coolFrom = Long.MAX_VALUE;
+    result = measure("int8", blocks(2, 2).coolS(2).build());
+    assertEquals(2, result.cooledS);
+    assertEquals(1, (int) result.before.thermalStatus);
+    assertEquals(0, measure("int8", blocks(2, 2).coolS(0).build()).cooledS);
+  }
+
+  @Test
+  public void heatIsReadAboutOnceASecondWhileBlocksAreTimed() throws Exception {
+    PairResult result = measure("int8", new Settings.Builder().blocks(8).runs(100).warmupMs(0).build());
+    double seconds = (result.during.get(result.during.size() - 1).time - result.before.time) / 1000.0;
+    assertTrue(result.during.size() >= 2 && result.during.size() <= seconds + 1);
+    for (int i = 1; i < result.during.size(); i++) {
+      assertTrue(result.during.get(i).time - result.during.get(i - 1).time >= 1000);
+    }
+  }
+
+  @Test
+  public void everyNumberOfThreadsIsTimed() throws Exception {
+    phone.parallel = 0.5;
+    phone.jitter = 0;
+    PairResult result = measure("int8", blocks(2, 5).threadSweep(true).build());
+    List<ThreadTime> times = result.mobile.extra.threads;
+    assertEquals(4, times.size());
+    for (int i = 0; i < 4; i++) {
+      assertEquals(i + 1, times.get(i).threads);
+      assertEquals(10, times.get(i).runs);
+      assertEquals(phone.fastestMs / (1 + 0.5 * i), times.get(i).p50, 1e-4);
+    }
+    assertTrue(progress.contains("TIMING_MORE 7/8"));
+    assertNull(measure("int8", FEW).mobile.extra.threads);
+    Settings gpu = blocks(2, 5).threadSweep(true).accelerators(List.of(Accelerator.GPU)).build();
+    assertNull(measure("int8", gpu).mobile.extra.threads);
+  }
+
+  @Test
+  public void aSustainedRunGivesACurve() throws Exception {
+    phone.jitter = 0;
+    phone.fastestMs = 50;
+    PairResult result = measure("int8", blocks(2, 2).sustainedS(120).build());
+    List<SustainedTime> curve = result.mobile.extra.sustained;
+    assertEquals(60, curve.size());
+    assertEquals(2, curve.get(0).seconds, 0.01);
+    assertEquals(120, curve.get(59).seconds, 0.2);
+    assertEquals(40, curve.get(30).runs);
+    assertEquals(50, curve.get(30).p50, 1e-4);
+    assertEquals(100, result.original.extra.sustained.get(59).p50, 1e-4);
+    assertEquals(31.5, curve.get(59).state.batteryCelsius, 0);
+    assertEquals(2, result.mobile.blocksMs.length); // its runs are not counted
+    assertNull(measure("int8", FEW).mobile.extra.sustained);
+  }
+
+  @Test
   public void onlyOnePictureIsHeldAtATime() throws Exception {
     int[] decoded = new int[1];
     PictureDecoder counting =

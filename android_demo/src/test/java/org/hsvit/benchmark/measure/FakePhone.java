@@ -58,11 +58,23 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** How much of a model the delegate takes on this phone, where it is not all. */
   public final Map<String, Delegation> delegations = new HashMap<>();
 
+  /** Why an accelerator cannot be used on this phone. */
+  public final Map<Accelerator, String> missing = new HashMap<>();
+
+  /** How many times as fast as the CPU accelerators are. */
+  public double acceleration = 4;
+
   /** What a model throws on this phone when it is loaded. */
   public final Map<String, Throwable> failures = new HashMap<>();
 
   public int thermalStatus;
   public boolean powerSave;
+
+  /** Time, on the phone's clock, from which on it is cool; for phones that cool down by themselves. */
+  public long coolFrom = Long.MAX_VALUE;
+
+  /** How much faster each thread makes a model: 1 for twice as fast with two. */
+  public double parallel;
 
   /** A run takes up to this share longer than the fastest. */
   public double jitter = 0.1;
@@ -324,12 +336,24 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
   @Override
   public State state() {
+    if (nanos >= coolFrom) {
+      thermalStatus = 0;
+    }
     long time = 1_767_323_045_000L + nanos / 1_000_000;
-    return new State(time, thermalStatus, 0.4, 81.0, false, powerSave);
+    return new State(time, thermalStatus, 0.4, 81.0, 31.5, false, powerSave);
   }
 
   @Override
-  public Runner open(ModelFile model, BundleSource source, Settings settings) {
+  public int cores() {
+    return 4;
+  }
+
+  @Override
+  public Runner open(ModelFile model, BundleSource source, Settings settings) throws AcceleratorException {
+    Accelerator accelerator = settings.accelerator();
+    if (missing.containsKey(accelerator)) {
+      throw new AcceleratorException(accelerator, missing.get(accelerator), null);
+    }
     log.add("open " + model.file);
     Throwable failure = failures.get(model.file);
     if (failure instanceof Error) {
@@ -337,20 +361,24 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     } else if (failure != null) {
       throw (RuntimeException) failure;
     }
-    return new FakeRunner(model.file);
+    return new FakeRunner(model.file, settings);
   }
 
   private final class FakeRunner implements Runner {
     private final String file;
+    private final Accelerator accelerator;
+    private final double speedup;
 
-    FakeRunner(String file) {
+    FakeRunner(String file, Settings settings) {
       this.file = file;
+      this.accelerator = settings.accelerator();
+      this.speedup = 1 + parallel * (settings.threads - 1);
     }
 
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
-      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness();
+      double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / speedup / (accelerator == Accelerator.CPU ? 1 : acceleration);
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       workedMs += passed / 1e6;
       nanos += passed;
@@ -380,7 +408,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public String delegate() {
-      return "XNNPACK";
+      return accelerator == Accelerator.GPU ? "GPU delegate" : accelerator == Accelerator.NPU ? "NNAPI" : "XNNPACK";
     }
 
     @Override
@@ -390,7 +418,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public Accelerator used() {
-      return Accelerator.CPU;
+      return accelerator;
     }
 
     @Override

@@ -57,7 +57,17 @@ public class ReportWriterTest {
         .described
         .getJSONArray("pairs")
         .put(Json.object("name", "broken", "original", FakePhone.ORIGINAL, "mobile", "broken.tflite"));
-    return run(phone, SessionTest.SETTINGS, file);
+    phone.parallel = 0.6;
+    Settings all =
+        new Settings.Builder()
+            .blocks(6)
+            .runs(20)
+            .blockMs(0)
+            .cooldownMs(500)
+            .threadSweep(true)
+            .sustainedS(1)
+            .build();
+    return run(phone, all, file);
   }
 
   /**

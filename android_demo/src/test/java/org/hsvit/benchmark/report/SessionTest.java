@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
+import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Settings;
@@ -63,6 +64,9 @@ public class SessionTest {
         "arm64-v8a",
         8,
         List.of("asimd", "asimddp"),
+        List.of(
+            new Cluster(List.of(0, 1, 2, 3), 1800, 300),
+            new Cluster(List.of(4, 5, 6, 7), 2900, 1024)),
         "14",
         34,
         8L << 30,
@@ -292,6 +296,96 @@ public class SessionTest {
     JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
     assertEquals(14, cut.getInt("partitions"));
     assertEquals(109, cut.getInt("nodes_total"));
+  }
+
+  @Test
+  public void heatThatComesAndGoesWhileMeasuringIsReported() throws Exception {
+    Bundle bundle = phone.bundle();
+    Session.Watcher heating =
+        new Session.Watcher() {
+          @Override
+          public void onProgress(Progress now) {
+            phone.thermalStatus = now.done == 3 ? 3 : 0;
+          }
+
+          @Override
+          public void onPair(Report report) {}
+
+          @Override
+          public String cancelReason() {
+            return null;
+          }
+        };
+    Settings slow = new Settings.Builder().blocks(3).runs(40).cooldownMs(1000).build();
+    new Session(phone.benchmark(bundle), bundle, DEVICE, phone, file)
+        .run(bundle.pairs().subList(0, 1), slow, heating);
+    assertEquals("thermal null: the device throttled while measuring int8, status 3", warnings());
+    JSONObject pair = read().getJSONArray("pairs").getJSONObject(0);
+    assertTrue(pair.getJSONArray("during").toString().contains("\"thermal_status\":3"));
+  }
+
+  private static Settings on(Accelerator... accelerators) {
+    return new Settings.Builder()
+        .blocks(3)
+        .runs(40)
+        .warmupMs(0)
+        .accelerators(List.of(accelerators))
+        .build();
+  }
+
+  private String names() throws Exception {
+    JSONArray models = read().getJSONArray("models");
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < models.length(); i++) {
+      names.add(models.getJSONObject(i).getString("name"));
+    }
+    return String.join(", ", names);
+  }
+
+  @Test
+  public void eachAcceleratorMeasuresAllPairs() throws Exception {
+    Session.Outcome outcome = run(on(Accelerator.CPU, Accelerator.GPU), DEVICE, "int8", "dynamic");
+    assertEquals(Session.Status.DONE, outcome.status);
+    assertEquals(
+        "original.tflite, int8.tflite, original.tflite (2), dynamic.tflite, original.tflite on GPU, "
+            + "int8.tflite on GPU, original.tflite on GPU (2), dynamic.tflite on GPU",
+        names());
+    assertEquals("", warnings()); // it is four times as fast
+    JSONObject gpu = read().getJSONArray("models").getJSONObject(5);
+    double cpu = gpu.getJSONObject("accelerator").getDouble("cpu_p50_ms");
+    assertEquals(4, cpu / gpu.getJSONObject("latency_ms").getDouble("p50"), 0.2);
+    assertTrue(read().getJSONArray("models").getJSONObject(0).getJSONObject("accelerator").isNull("cpu_p50_ms"));
+    String total = progress.get(0).substring(progress.get(0).indexOf('/'));
+    assertEquals("/" + 4 * (6 + 20), total);
+  }
+
+  @Test
+  public void anAcceleratorThatIsMissingIsOneLineAndTheRunGoesOn() throws Exception {
+    phone.missing.put(Accelerator.GPU, "it does not start on this phone: dlopen failed");
+    Session.Outcome outcome = run(on(Accelerator.GPU, Accelerator.CPU), DEVICE, "int8", "dynamic");
+    assertEquals(Session.Status.FAILED, outcome.status);
+    assertEquals(2, outcome.report.results.size());
+    assertEquals(
+        "failed null: nothing was measured on the GPU: it does not start on this phone: dlopen failed",
+        warnings());
+  }
+
+  @Test
+  public void whatSilentlyFallsBackToTheCpuIsTold() throws Exception {
+    phone.acceleration = 1;
+    phone.jitter = 0;
+    phone.delegations.put(FakePhone.INT8, new Delegation(0, 109, 0));
+    phone.delegations.put(FakePhone.ORIGINAL, new Delegation(80, 109, 3));
+    run(on(Accelerator.GPU), DEVICE, "int8");
+    String asFast =
+        "as fast as on the CPU, %s ms and %s ms: the GPU may have left it to the CPU, or gains nothing\n";
+    assertEquals(
+        "fallback original.tflite on GPU: GPU delegate runs 80 of 109 ops, in 3 pieces: "
+            + "the CPU runs the others in between\n"
+            + "fallback original.tflite on GPU: " + String.format(asFast, 2, 2)
+            + "fallback int8.tflite on GPU: GPU delegate runs none of 109 ops: the CPU ran them all\n"
+            + "fallback int8.tflite on GPU: " + String.format(asFast, 1, 1),
+        warnings() + "\n");
   }
 
   @Test
