@@ -140,19 +140,19 @@ def _more_tables(report):
                 for model in swept
             ],
         )
-    lasting = [model for model in report["models"] if model.get("sustained")]
+    lasting = [(model["name"], model["sustained"]) for model in report["models"] if model.get("sustained")]
     if lasting:
         yield report_page.table(
             f"Without a pause for {report['settings']['sustained_s']:g} s",
             ["<Model", "At first", "At last", "Slowest", "Battery, °C, at first", "At last"],
             [
                 [
-                    model["name"],
+                    name,
                     *(formats.milliseconds(curve[i]["p50_ms"]) for i in (0, -1)),
                     formats.milliseconds(max(time["p50_ms"] for time in curve)),
                     *(formats.number(curve[i]["state"]["battery_celsius"], ".1f") for i in (0, -1)),
                 ]
-                for model, curve in ((model, model["sustained"]) for model in lasting)
+                for name, curve in lasting
             ],
         )
 

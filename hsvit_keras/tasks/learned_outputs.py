@@ -23,9 +23,7 @@ def learner(model):
     """
     outputs = getattr(model, "output", None)
     if not isinstance(outputs, dict):
-        raise InputError(
-            f"{model.name} has to give a dict of logits and boxes to learn detection, and no teachers"
-        )
+        raise InputError(f"{model.name} has to give a dict of logits and boxes to learn detection")
     check_names(outputs)
     if has_decoder(model):
         outputs = with_auxiliary_outputs(model).output

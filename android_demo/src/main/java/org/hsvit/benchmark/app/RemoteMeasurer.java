@@ -30,11 +30,6 @@ import org.hsvit.benchmark.measure.StoredResult;
 
 /** Measures each pair in a new process, by {@link RunnerService}, and outlives its crash. */
 final class RemoteMeasurer implements PairMeasurer {
-  /** What a process does in each phase. */
-  private static final String[] DOING = {
-    "waiting for a cool phone", "timing", "timing more", "checking outputs", "comparing"
-  };
-
   private static final long POLL_MS = 50;
   private static final long START_MS = 30_000;
   private static final long PATIENCE_MS = 10_000; // with a process that is to end
@@ -161,7 +156,7 @@ final class RemoteMeasurer implements PairMeasurer {
           return false;
         case RunnerService.PROGRESS:
           Phase phase = Phase.valueOf(fields.getString(RunnerService.PHASE));
-          doing = DOING[phase.ordinal()];
+          doing = phase.doing;
           listener.onProgress(phase, message.arg1, message.arg2);
           return false;
         case RunnerService.DONE:

@@ -5,19 +5,26 @@ public interface Listener {
   /** What a pair goes through. */
   enum Phase {
     /** A warm phone is waited for; done and total are seconds. */
-    COOLING,
+    COOLING("waiting for a cool phone"),
 
     /** Blocks of both models are timed. */
-    TIMING,
+    TIMING("timing"),
 
     /** A model is timed on the CPU, with each number of threads, or for minutes. */
-    TIMING_MORE,
+    TIMING_MORE("timing more"),
 
     /** Both models run on the images. */
-    CHECKING,
+    CHECKING("checking outputs"),
 
     /** The interval of the ratio is computed. */
-    COMPARING
+    COMPARING("comparing");
+
+    /** What is done in it, for a sentence. */
+    public final String doing;
+
+    Phase(String doing) {
+      this.doing = doing;
+    }
   }
 
   /**
