@@ -56,11 +56,15 @@ def same_chance():
 
 
 @pytest.fixture
-def ray_environment(monkeypatch):
+def ray_environment():
     """What commands set for Ray ends with the test."""
-    for name in private_ray.NAMES:
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in private_ray.NAMES:
+            patch.setenv(name, "")
+            patch.delenv(name)
+        private_ray.read_again()
+        yield
+    private_ray.read_again()
 
 
 class _NumpyGenerator:

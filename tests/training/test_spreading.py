@@ -102,11 +102,20 @@ def test_jobs_of_a_lost_machine_go_to_another_one(tmp_path, monkeypatch, capfd):
         cluster.shutdown()
 
 
+# A process that has used another Ray before.
+AFTER_RAY = """
+import runpy
+import ray
+ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+ray.shutdown()
+runpy.run_module("tests.training.spread_here", run_name="__main__", alter_sys=True)
+"""
+
+
 @pytest.mark.slow
-def test_ray_on_this_machine_is_reached_by_nobody_else(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.training.spread_here", tmp_path], capture_output=True, text=True
-    )
+@pytest.mark.parametrize("program", [["-m", "tests.training.spread_here"], ["-c", AFTER_RAY]])
+def test_ray_on_this_machine_is_reached_by_nobody_else(tmp_path, ray_environment, program):
+    done = subprocess.run([sys.executable, *program, tmp_path], capture_output=True, text=True)
     found = json.loads(done.stdout)
     assert found["done"] == {"a": "1:01"} and len(found["ports"]) > 5
     assert {address for address, _, _ in found["ports"]} == {"127.0.0.1"}
