@@ -57,7 +57,8 @@ def test_a_recipe_is_complete_and_names_known_things(name):
     assert values["data"] in DATASETS
     channels = values["image_shape"][-1]
     assert len(values["mean"]) == len(values["std"]) == channels
-    assert all(0 < number < 1 for number in values["mean"] + values["std"])
+    assert all(0 <= number < 1 for number in values["mean"])
+    assert all(0 < number <= 1 for number in values["std"])
     model = build_model(values, tuple("abcdefg"))
     assert 7 in [output.shape[-1] for output in model.outputs]
     description = description_of(model)
@@ -72,6 +73,25 @@ def test_the_recipe_of_the_paper_is_in_each_of_its_configs(name):
     assert (config.batch_size, config.epochs) == (512, 300)
     assert (config.learning_rate, config.weight_decay) == (1e-3, 0.01)
     assert (config.warmup_epochs, config.label_smoothing) == (0, 0.0)
+
+
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "std"),
+    [
+        ("hsvit_fashion_mnist", (0,), (1,)),
+        ("hsvit_cifar10", (0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010)),
+        ("hsvit_cifar100", (0.5071, 0.4867, 0.4408), (0.2675, 0.2565, 0.2761)),
+        ("hsvit_tiny_imagenet", *IMAGENET),
+        ("hsvit_food101", *IMAGENET),
+        ("hsvit_imagenet", *IMAGENET),
+    ],
+)
+def test_pixels_are_normalized_as_in_the_authors_program(name, mean, std):
+    config = load(name)
+    assert (config.mean, config.std) == (mean, std)
 
 
 @pytest.mark.parametrize("name", PAPER)

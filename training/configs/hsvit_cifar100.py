@@ -7,6 +7,6 @@ def get_config():
     config = hsvit_base.get_config()
     config.data = "cifar100"
     config.image_shape = (32, 32, 3)
-    config.mean = (0.5071, 0.4865, 0.4409)
-    config.std = (0.2673, 0.2564, 0.2762)
+    config.mean = (0.5071, 0.4867, 0.4408)
+    config.std = (0.2675, 0.2565, 0.2761)
     return config
