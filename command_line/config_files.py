@@ -40,7 +40,7 @@ class _Parser(flags.ArgumentParser):
         config = _load(path)
         for argument in sys.argv:
             if change := re.match(r"--?(?:no)?config\.([^=]+)", argument):
-                _check_place(config, change[1])
+                _prepare_place(config, change[1])
         return config
 
 
@@ -69,11 +69,24 @@ def _reason(error, path):
     return f"{said} (line {lines[-1]})" if lines else said
 
 
-def _check_place(config, place):
-    """Raises `InputError` unless the tables are there that a change such as `model_arguments.depth` is in."""
-    *tables, _ = place.split(".")
+def _prepare_place(config, place):
+    """Sees to it that the tables are there that a change such as `model_arguments.depth` is in.
+
+    Raises:
+        InputError: one of them is missing, or is no table.
+    """
+    *tables, last = place.split(".")
     name = "config"
     for table in tables:
+        _as_table(config, table)
         if table not in config or not isinstance(config[table], ConfigDict):
             raise InputError(f"--config.{place} is no value of the config: {name} has no table {table!r}")
         config, name = config[table], f"{name}.{table}"
+    _as_table(config, last)
+
+
+def _as_table(config, key):
+    """Makes a table of a dict that a file has assigned, so that its values can be changed."""
+    if isinstance(value := config.get(key), dict):
+        with config.ignore_type():
+            config[key] = ConfigDict(value)

@@ -65,6 +65,13 @@ def check_takes_images(model, otherwise=""):
         )
 
 
+def check_has_one_output(model):
+    """Raises `InputError` if a model has several outputs."""
+    if len(model.outputs) != 1:
+        shapes = [tuple(tensor.shape) for tensor in model.outputs]
+        raise InputError(f"{model.name!r} has to give one output, and its outputs are {shapes}")
+
+
 def input_range_of(description, given=None, option="--input_range"):
     """The values that a black and a white pixel have in a model's input.
 

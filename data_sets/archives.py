@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import FileError, InputError
 
 # Bytes that a file begins with which is compressed as a whole: gzip, bzip2, xz, Zstandard.
@@ -125,7 +126,7 @@ def open_archive(path):
             read.
         OSError: it cannot be opened.
     """
-    state = os.stat(path)
+    state = os.stat(input_files.check(path, "archive", may_be_empty=True))
     return ArchiveFolder(_index(str(path), state.st_size, state.st_mtime_ns))
 
 

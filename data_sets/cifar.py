@@ -15,7 +15,7 @@ import numpy as np
 from data_sets import array_pickle
 from data_sets.dataset import ImageDataset, as_labels
 from data_sets.locating import find_folder, missing
-from hsvit_runtime import text_lists
+from hsvit_runtime import input_files, text_lists
 from hsvit_runtime.errors import InputError, MissingFileError
 
 _PIXELS = 3 * 32 * 32
@@ -135,7 +135,7 @@ def _load(name, title, split, data_dir):
 def _read_files(version, names, data_dir):
     """{path: content} of the files `names`, in that order; None if this version is not in `data_dir`."""
     if folder := find_folder(data_dir, version.folder, version.names):
-        return {folder / name: (folder / name).read_bytes() for name in names}
+        return {folder / name: input_files.read(folder / name, may_be_empty=True) for name in names}
     if archive := find_folder(data_dir, ".", version.archive):
         return _read_archive(archive / version.archive, version.folder, names)
     return None
@@ -144,6 +144,7 @@ def _read_files(version, names, data_dir):
 def _read_archive(archive, folder, names):
     wanted = [f"{folder}/{name}" for name in names]
     found = {}
+    input_files.check(archive, "archive")
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:  # in the archive's order: seeking back would decompress it once more

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
+from hsvit_runtime import input_files
 from hsvit_runtime.errors import FileError, InputError, MissingPackageError
 
 # What "one of 32 frames" is counted in, whatever the rate of a file; Kinetics' videos have about this.
@@ -93,6 +94,8 @@ def _opened(path):
     except ImportError as error:
         raise MissingPackageError('videos need the package av: pip install "hsvit-keras[video]"') from error
     try:
+        if reason := input_files.why_not(path, "video"):
+            raise FileError(reason)
         with av.open(str(path)) as container:
             if not container.streams.video:
                 raise InputError("it has no video")

@@ -16,7 +16,7 @@ from data_sets.dataset import ImageDataset
 from data_sets.folders import file_names
 from data_sets.images import ImageFiles
 from data_sets.locating import find_folder, missing
-from hsvit_runtime import box_labels, text_lists
+from hsvit_runtime import box_labels, input_files, text_lists
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 
 # The official classes; a set with others has the names that occur, sorted.
@@ -110,6 +110,7 @@ def _size(root, image):
     sides = [root.find(f"size/{name}") for name in ("width", "height")]
     if all(side is not None and int(side.text) > 0 for side in sides):
         return tuple(int(side.text) for side in sides)
+    input_files.check(image, "picture")
     try:
         with Image.open(image) as opened:
             return opened.size

@@ -14,7 +14,7 @@ from absl import flags
 
 from command_line import bounded, commands
 from export.converting import options, summary
-from hsvit_runtime import files
+from hsvit_runtime import files, outputs
 
 FLAGS = flags.FLAGS
 
@@ -33,7 +33,9 @@ def main(_):
     from hsvit_keras.model_files import load_model
 
     counts = FLAGS.num_shards
-    folder, request = pathlib.Path(FLAGS.output), options.parts_request(in_float32(load_model(FLAGS.model)))
+    folder = pathlib.Path(FLAGS.output)
+    _check_output(folder, counts)
+    request = options.parts_request(in_float32(load_model(FLAGS.model)))
     if len(counts) == 1:
         manifest = shard_files.write(request, counts[0], folder)
         print(f"wrote {folder / 'manifest.json'}: {_summary(manifest)}")
@@ -47,6 +49,18 @@ def main(_):
     files.write_json(folder / "shards.json", {**_common_facts(manifests[counts[0]]), "rows": rows})
     print(shard_files.table(rows))
     print(f"wrote {folder / 'shards.json'}")
+
+
+def _check_output(folder, counts):
+    """Raises `FileError` if there is a manifest or a table in the way that is another program's."""
+    manifest = outputs.json_with("manifest_version", "shards")
+    places = {folder / "manifest.json": manifest}
+    if len(counts) > 1:
+        places = {folder / str(count) / "manifest.json": manifest for count in counts}
+        places[folder / "shards.json"] = outputs.json_with("num_groups", "rows")
+    for path, kind in places.items():
+        if path.exists():
+            outputs.check(path, kind)
 
 
 def _common_facts(manifest):

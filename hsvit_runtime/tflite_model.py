@@ -102,6 +102,7 @@ def _load(path_or_content, threads, delegate):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     is_content = isinstance(path_or_content, bytes)
+    name = "the file" if is_content else pathlib.Path(path_or_content)
     if not is_content:
         input_files.check(path_or_content, "model file", may_be_empty=True)
     given = {"model_content": path_or_content} if is_content else {"model_path": str(path_or_content)}
@@ -113,9 +114,12 @@ def _load(path_or_content, threads, delegate):
         start = time.perf_counter()
         interpreter = Interpreter(**given, num_threads=threads)
         _allocate(interpreter)
-        return interpreter, 1e3 * (time.perf_counter() - start)
+        taken = time.perf_counter() - start
+        interpreter._get_ops_details()  # reads the names of all tensors
+        return interpreter, 1e3 * taken
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: the name of a tensor is not in UTF-8, so the file is damaged") from error
     except (ValueError, RuntimeError) as error:
-        name = "the file" if is_content else pathlib.Path(path_or_content)
         raise InputError(f"{name} does not load in LiteRT: {' '.join(str(error).split())}") from error
 
 

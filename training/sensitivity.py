@@ -37,7 +37,10 @@ def main(_):
     require_backend("tensorflow", "jax")
     outputs.check(FLAGS.output, outputs.json_with("scheme", "layers"), reads=[FLAGS.model])
     model = load_model(FLAGS.model)
-    model_data.check_takes_images(functional(model))
+    graph = functional(model)
+    model_data.check_takes_images(graph)
+    if isinstance(graph.output, list):  # those of detectors have names
+        model_data.check_has_one_output(graph)
     description = description_of(model)
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)

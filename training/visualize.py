@@ -36,6 +36,7 @@ def main(_):
     from command_line import plots
     from data_sets import load_dataset, sample_images
     from data_sets.crops import crop_of
+    from hsvit_keras.compression.graph import functional
     from hsvit_keras.layers.model_description import description_of
     from hsvit_keras.model_files import load_model
     from hsvit_runtime.files import write_json
@@ -46,6 +47,9 @@ def main(_):
     outputs.check(output, outputs.PICTURE)
     outputs.check(output.with_suffix(".json"), outputs.json_with("model", "data", "images"))
     model = load_model(FLAGS.model)
+    graph = functional(model)
+    model_data.check_takes_images(graph)
+    model_data.check_has_one_output(graph)
     description = description_of(model)
     data = model_data.data_set_of(description, FLAGS.data)
     input_range = model_data.input_range_of(description, FLAGS.input_range)

@@ -29,6 +29,7 @@ class Images:
     """
 
     def __init__(self, request, model, loss):
+        model_data.check_takes_images(model)
         description = description_of(model)
         shapes = {
             name: tuple(tensor.shape) for name, tensor in zip(output_names(model), model.outputs, strict=True)

@@ -221,7 +221,10 @@ def _device_facts(report):
 
 
 def _order(settings):
-    if settings["blocks"] is None:
+    """What was run one after the other; None where the report does not tell all of it."""
+    if None in (settings["blocks"], settings["runs"], settings["cooldown_s"]):
+        return None
+    if settings["warmup"] is None and "warmup_s" not in settings:
         return None
     runs, least = f"{settings['runs']} runs", settings.get("min_block_s")
     if least:

@@ -11,7 +11,7 @@ from hsvit_runtime.measure import Measure
 NAME = "table.md"
 
 _HEADING = "# Phones\n"
-_PAGE = outputs.Kind("table of phones", ".md", lambda path: path.read_text("utf-8").startswith(_HEADING))
+_PAGE = outputs.Kind("table of phones", ".md", lambda path: path.read_bytes().startswith(_HEADING.encode()))
 _COLUMNS = ("phone", "system", "runtime", "asked for", "threads", "artifact", "p50 ms", "ratio", "outputs")
 
 

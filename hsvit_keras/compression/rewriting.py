@@ -134,13 +134,20 @@ class _Copy:
             return operation
         if is_nested(operation):
             inside = functional(operation)
-            return self._model(inside, _inputs(inside, like=inside._standardize_inputs(args[0])))
+            given = inside._standardize_inputs(_as_declared(inside, args[0]))
+            return self._model(inside, _inputs(inside, like=given))
         new = self._replace(self._graph.path(operation), operation)
         if new is None:
             return fresh(operation, self._graph.path(operation))
         if isinstance(new, tuple):
             new, self._weights[operation] = new
         return new
+
+
+def _as_declared(model, inputs):
+    """Inputs of a call, the one of a model in a list where its own is: a call without it is valid, too."""
+    is_in_list = isinstance(model.input, list) and isinstance(inputs, keras.KerasTensor)
+    return [inputs] if is_in_list else inputs
 
 
 def _constant(value):

@@ -12,6 +12,7 @@ from hsvit_runtime.errors import InputError
 _VARIANTS = {}
 # What other packages build, which may not be installed: made by name, and not listed with our own.
 _BORROWED = {}
+_SUGGESTED = 40  # names in a message; a model may have hundreds of layers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +134,8 @@ def resized_arguments(arguments, old, new):
 
 
 def suggest(word, known):
-    """A hint for an unknown `word`: the closest of the known ones, or all of them."""
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"
+    """A hint for an unknown `word`: the closest of the known ones, or what there is."""
+    if close := difflib.get_close_matches(word, known, n=1):
+        return f"did you mean {close[0]!r}?"
+    names, more = sorted(known), len(known) - _SUGGESTED
+    return f"there are {', '.join(names[:_SUGGESTED])}{f' and {more} more' if more > 0 else ''}"

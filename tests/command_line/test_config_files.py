@@ -111,6 +111,41 @@ def test_a_file_gives_its_config_and_changes_are_made_in_it(tmp_path, monkeypatc
     assert given["distillation"]["hard"] is True
 
 
+SHARE = {"share": 0.2, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    "key, value, changes, expected",
+    [
+        ("validation", {"share": 0.2, "seed": 1}, ["validation.share=0.3"], {"share": 0.3, "seed": 1}),
+        (
+            "validation",
+            {"share": 0.2, "seed": 1},
+            ["validation={'share':0.3,'seed':2}"],
+            {"share": 0.3, "seed": 2},
+        ),
+        ("validation", {"share": 0.2, "seed": 1}, ["validation=test"], "test"),
+        ("validation", "test", ["validation={'share':0.3,'seed':2}"], {"share": 0.3, "seed": 2}),
+        ("validation", None, ["validation=test"], "test"),
+        (
+            "model_arguments",
+            {"a": {"b": 1}},
+            ["model_arguments.a.b=2", "model_arguments.c=3"],
+            {"a": {"b": 2}, "c": 3},
+        ),
+    ],
+)
+def test_values_of_a_table_that_a_file_has_assigned(tmp_path, monkeypatch, key, value, changes, expected):
+    assigned = f"    config.{key} = {value!r}\n" if value else ""
+    (tmp_path / "mine.py").write_text(
+        f"{DIGITS} as digits\ndef get_config():\n    config = digits()\n{assigned}    return config\n"
+    )
+    given = {}
+    monkeypatch.setattr(search, "search", lambda config, *_: given.update(config.to_dict()))
+    call(search, f"--config={tmp_path / 'mine.py'}", "--workdir=w", *(f"--config.{one}" for one in changes))
+    assert given[key] == expected
+
+
 def test_a_command_has_a_config_without_a_file(monkeypatch):
     given = []
     monkeypatch.setattr(

@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 from keras import layers
 
 from hsvit_keras.compression import fold_batch_norm, slim
@@ -120,6 +121,17 @@ def test_several_inputs_and_outputs_keep_their_structure():
     result = copy({"left": IMAGES, "right": 3 * IMAGES})
     np.testing.assert_allclose(np.asarray(result["sum"]), 4 * IMAGES, rtol=1e-6)
     np.testing.assert_allclose(np.asarray(result["twice"]), 2 * IMAGES, rtol=1e-6)
+
+
+@pytest.mark.parametrize("given", [lambda image: image, lambda image: [image]], ids=["bare", "list"])
+def test_a_nested_model_declares_its_one_input_as_a_list(given):
+    """Keras takes it either way; a warning about it would be an error here."""
+    image = keras.Input((8,), name="image")
+    inside = keras.Model([image], layers.Dense(4, name="dense")(image), name="inside")
+    outer = keras.Input((8,), name="outer")
+    copy = rewrite(keras.Model(outer, inside(given(outer))))
+    kernel, _ = inside.get_layer("dense").get_weights()
+    np.testing.assert_allclose(outputs(copy), IMAGES @ kernel, atol=1e-5)
 
 
 def halved(x):

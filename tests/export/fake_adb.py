@@ -1,4 +1,3 @@
-#!/usr/bin/env -S python3 -IS
 """Stands in for adb and for a phone with the benchmark app.
 
 The folder $FAKE_ADB is the phone: `phone.json` sets how it behaves (see `DEFAULTS`), `storage/` is its
@@ -9,8 +8,8 @@ Modelled on:
   on standard output, `logcat` waits for ever);
 - newer sources (transport.cpp, file_sync_client.cpp, commandline.cpp): phones that are not ready,
   `devices -l`, a pushed folder that becomes a child of one that exists, and the words of `shell`, which are
-  joined by spaces and read again by a shell. Here that is a real shell whose only commands are links to this
-  file;
+  joined by spaces and read again by a shell. Here that is a real shell whose only commands are links to the
+  program that calls `start`;
 - Android's ActivityManagerShellCommand and `pm path`: what they print, and that `am start` ends with 0 where
   there is no such activity;
 - its program `content`, which ends with 0 whatever happens, and says on standard error what went wrong;
@@ -19,15 +18,13 @@ Modelled on:
 - reports of users: that `logcat` may end for no reason, with "read: unexpected EOF!".
 """
 
+# Hundreds of processes begin here: what takes long to import is imported where it is used.
 import json
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import time
 import urllib.parse
-import zipfile
 
 PHONE = pathlib.Path(os.environ["FAKE_ADB"])
 STORAGE = PHONE / "storage"
@@ -135,12 +132,11 @@ def shell(problem, words):
         fail(f"error: {problem}")
     tools = PHONE / "bin"
     tools.mkdir(exist_ok=True)
-    links = dict.fromkeys(TOOLS, os.path.realpath(__file__)) | {"python3": os.path.realpath(sys.executable)}
-    for name, target in links.items():
+    for name in TOOLS:
         if not (tools / name).exists():
-            (tools / name).symlink_to(target)
+            (tools / name).symlink_to(os.path.realpath(sys.argv[0]))
     environment = {"FAKE_ADB": str(PHONE), "PATH": str(tools)}
-    sys.exit(subprocess.run(["/bin/sh", "-c", " ".join(words)], env=environment).returncode)
+    os.execve("/bin/sh", ["sh", "-c", " ".join(words)], environment)
 
 
 def push(problem, words):
@@ -151,6 +147,8 @@ def push(problem, words):
         fail(f"adb: error: cannot stat '{source}': No such file or directory", to=sys.stdout)
     if setting("push_failure"):
         fail(f"adb: error: failed to copy '{source}' to '{target}': {setting('push_failure')}", to=sys.stdout)
+    import shutil
+
     place = on_storage(target)
     if not may_write(place.parent, "shell"):
         refused = "remote secure_mkdirs failed: Permission denied"
@@ -167,7 +165,7 @@ def pull(problem, words):
         fail(f"adb: error: failed to get feature set: {problem}", to=sys.stdout)
     if not on_storage(source).exists():
         fail(f"adb: error: failed to stat remote object '{source}': No such file or directory", to=sys.stdout)
-    shutil.copyfile(on_storage(source), target)
+    target.write_bytes(on_storage(source).read_bytes())
     told(source, [target], "pulled")
 
 
@@ -290,6 +288,9 @@ def content(words):
 def unpack(archive):
     if setting("refusal"):
         return print(json.dumps({"problem": setting("refusal")}))
+    import shutil
+    import zipfile
+
     place = folder_of_app("bundles") / archive.name
     shutil.rmtree(place, ignore_errors=True)
     with zipfile.ZipFile(archive) as packed:
@@ -343,7 +344,10 @@ def rm(words):
     folder = on_storage(words[1])
     if folder.exists() and not may_write(folder.parent, "shell"):
         fail(f"rm: {words[1]}: Permission denied")
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def am(words):
@@ -382,7 +386,7 @@ def run_app(run_id):
     for step in setting("log"):
         name, *numbers = step.split()
         if setting("finished"):
-            shutil.copy(PHONE / "report.json", reports / f"{run_id}.json")
+            finish(reports / f"{run_id}.json")
         if name == "progress":
             told = {"run_id": run_id, "done": int(numbers[0]), "total": int(numbers[1])}
             lines.append(f"HSVIT_PROGRESS {json.dumps(told)}")
@@ -390,7 +394,7 @@ def run_app(run_id):
         elif name in ("done", "cancelled", "failed"):
             report = None
             if (PHONE / "report.json").exists():
-                shutil.copy(PHONE / "report.json", reports / f"{run_id}.json")
+                finish(reports / f"{run_id}.json")
                 report = f"/storage/emulated/{setting('user')}/{FILES}/reports/{run_id}.json"
             lines.append(result(run_id, name, report, setting("message")))
             last = lines[-1].removeprefix("HSVIT_RESULT ")
@@ -401,12 +405,17 @@ def run_app(run_id):
         (folder_of_app("runs") / f"{run_id}.json").write_text(last)
 
 
+def finish(report):
+    report.write_bytes((PHONE / "report.json").read_bytes())
+
+
 def result(run_id, status, report, message):
     content = {"run_id": run_id, "status": status, "report": report, "pairs": 1, "message": message}
     return f"HSVIT_RESULT {json.dumps(content)}"
 
 
-if __name__ == "__main__":
+def start():
+    """Does what the program is called: `adb`, or a tool of the phone's shell."""
     name = pathlib.Path(sys.argv[0]).name
     if name in TOOLS:
         tool(name, sys.argv[1:])

@@ -11,12 +11,13 @@ from hsvit_keras.tasks import Classification
 from measuring import benchmark_report, latency_statistics
 
 SCHEMA = json.loads((pathlib.Path(measuring.__file__).parent / "benchmark.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def validate(report):
     """Raises unless `report` follows the schema, also after a round trip through JSON."""
     report = json.loads(json.dumps(report, allow_nan=False))
-    jsonschema.validate(report, SCHEMA, cls=jsonschema.Draft202012Validator)
+    VALIDATOR.validate(report)
 
 
 def state(**changes):

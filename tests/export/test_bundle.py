@@ -29,6 +29,7 @@ from tests.export.conftest import BLACK, WHITE
 pytestmark = pytest.mark.tensorflow
 
 SCHEMA = json.loads(pathlib.Path(writing.__file__).with_name("bundle.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +76,11 @@ def only(arrays):
 
 def test_the_schema_holds(written):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(written[1], SCHEMA)
+    VALIDATOR.validate(written[1])
     for model in written[1]["models"]:
         broken = {**written[1], "models": [{**model, "sha256": "abc"}]}
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(broken, SCHEMA)
+            VALIDATOR.validate(broken)
 
 
 def test_files_are_those_described(written):
@@ -168,7 +169,7 @@ def test_a_segmenter(tmp_path):
     model.save(tmp_path / "model.keras")
     hsvit_keras.to_tflite(model, tmp_path / "mobile.tflite", preset="float32", runtime=bundles.RUNTIME)
     described = writing.write(request(tmp_path, tmp_path / "bundle", ("mobile.tflite",), images=2))
-    jsonschema.validate(described, SCHEMA)
+    VALIDATOR.validate(described)
     assert described["task"]["metric"]["name"] == "mean_iou"
     assert [entry["label"] for entry in described["images"]] == [None, None]
     for written in described["models"]:
@@ -192,7 +193,7 @@ def images_of(folder, described):
 
 def test_a_detector_has_two_outputs_and_the_rule_of_its_boxes(detector, tmp_path):
     described = writing.write(request(detector, tmp_path / "bundle", ("dynamic.tflite",), images=3))
-    jsonschema.validate(described, SCHEMA)
+    VALIDATOR.validate(described)
     assert (described["task"]["name"], described["task"]["metric"]["name"]) == ("detection", "ap")
     assert described["class_names"] == list("0123456789")
     assert {entry["label"] for entry in described["images"]} == {None}
@@ -220,7 +221,7 @@ def test_a_detector_has_two_outputs_and_the_rule_of_its_boxes(detector, tmp_path
 @pytest.mark.slow
 def test_a_detector_that_gives_its_best_boxes(detector, tmp_path):
     described = writing.write(request(detector, tmp_path / "bundle", ("best.tflite",), images=2))
-    jsonschema.validate(described, SCHEMA)
+    VALIDATOR.validate(described)
     rule = described["detection"]
     assert (rule["scores"], rule["boxes"], rule["classes"]) == ("score", "location", "category")
     assert rule["box_format"] == "top_left_bottom_right"
@@ -241,7 +242,7 @@ def test_a_detector_that_gives_its_best_boxes(detector, tmp_path):
 def test_clips_are_pictures_of_their_frames(tmp_path):
     bundles.make_video_model(tmp_path)
     described = writing.write(request(tmp_path, tmp_path / "bundle", ("dynamic.tflite",), images=3))
-    jsonschema.validate(described, SCHEMA)
+    VALIDATOR.validate(described)
     assert described["task"]["name"] == "video_classification" and described["detection"] is None
     assert {entry["label"] for entry in described["images"]} <= set(range(6))
     clips = images_of(tmp_path / "bundle", described).reshape(3, 4, 12, 12, 1)
@@ -266,7 +267,7 @@ def test_models_of_others_need_data_and_range(tiny_models, tmp_path, capsys):
         call(bundle, *options, "--data=digits")
     call(bundle, *options, "--data=digits", f"--input_range={BLACK},{WHITE}")
     described = json.loads((tmp_path / "bundle" / "bundle.json").read_text())
-    jsonschema.validate(described, SCHEMA)
+    VALIDATOR.validate(described)
     ranges = [model["input"]["range"] for model in described["models"]]
     assert ranges == [[BLACK, WHITE], [BLACK, WHITE], [0, 255]]
     first, *others = (only(correct(tmp_path / "bundle", model)) for model in described["models"])

@@ -13,11 +13,18 @@ import pytest
 from export import phone
 from export.phones import adb, app
 from hsvit_runtime.errors import InputError
+from tests.command_line.in_process import call
 from tests.export import reports
 from tests.export.conftest import BLACK, WHITE
 
 ROOT = pathlib.Path(__file__).parents[2]
-STAND_IN = pathlib.Path(__file__).with_name("fake_adb.py")
+# Without the packages of an environment, it starts in a few milliseconds.
+PROGRAM = f"""#!{os.path.realpath(sys.executable)} -IS
+import sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+import fake_adb
+fake_adb.start()
+"""
 EXTERNAL = "storage/Android/data/org.hsvit.benchmark/files"
 
 
@@ -50,14 +57,15 @@ class Phone:
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
     folder = tmp_path / "phone"
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "adb").symlink_to(STAND_IN)
-    (tmp_path / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
+    program = tmp_path / "bin" / "adb"
+    program.parent.mkdir()
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
     folder.mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("FAKE_ADB", str(folder))
     monkeypatch.delenv("ANDROID_SERIAL", raising=False)
-    monkeypatch.setattr(app, "_PAUSE", 0.5)
+    monkeypatch.setattr(app, "_PAUSE", 0.2)
     return Phone(folder)
 
 
@@ -435,13 +443,12 @@ def test_a_command_that_does_not_answer(stand_in, tmp_path, monkeypatch, command
 @pytest.mark.usefixtures("report_is_that_of_the_phone")
 def test_an_app_that_was_killed(stand_in, tmp_path):
     stand_in.set(log=["progress 2 4"], running=False, finished=True)
-    done = command(tmp_path, "run")
+    said = refusal("run", f"--output={tmp_path}/phone.json")
     run_id = stand_in.started()["run_id"]
     offer = f"python -m export.phone pull --run_id={run_id} --output={tmp_path}/phone.json"
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith(f"; pairs that it finished: {offer}")
+    assert said.endswith(f"; pairs that it finished: {offer}")
     assert not (tmp_path / "phone.json").exists()
-    assert command(tmp_path, *offer.split()[3:-1]).returncode == 0
+    call(phone, *offer.split()[3:])
 
 
 @pytest.mark.usefixtures("report_is_that_of_the_phone")
@@ -463,6 +470,14 @@ def test_the_app_is_not_installed_for_the_user_in_front(stand_in):
 
 
 # ---- the command -----------------------------------------------------------------------------------
+def refusal(*arguments):
+    """The line in which the command says what is wrong."""
+    with pytest.raises(InputError) as raised:
+        call(phone, *arguments)
+    assert "\n" not in str(raised.value)
+    return str(raised.value)
+
+
 def command(tmp_path, *arguments):
     line = [sys.executable, "-m", "export.phone", *arguments, f"--output={tmp_path}/phone.json"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -507,12 +522,10 @@ def test_interrupted(stand_in, tmp_path):
 
 @pytest.mark.usefixtures("stand_in")
 def test_the_report_of_a_run_that_is_gone(tmp_path):
-    done = command(tmp_path, "pull", "--run_id=it's gone")
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "error: there is no file /sdcard/Android/data/org.hsvit.benchmark/files/reports/it's gone.json "
+    assert refusal("pull", "--run_id=it's gone", f"--output={tmp_path}/phone.json") == (
+        "there is no file /sdcard/Android/data/org.hsvit.benchmark/files/reports/it's gone.json "
         "on Pixel_8 (PHONE1)"
-    ]
+    )
 
 
 def test_the_newest_report(stand_in):
@@ -530,17 +543,21 @@ def test_the_newest_report(stand_in):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["walk"], "error: the action is one of run, pull, report; received 'walk'"),
-        (["run", "--original=a.keras"], "error: --original and --mobile belong together"),
+        (["walk"], "the action is one of run, pull, report; received 'walk'"),
+        (["run", "--original=a.keras"], "--original and --mobile belong together"),
         (
             ["run", "--original=a.keras", "--mobile=b.tflite", "--bundle=c"],
-            "error: --bundle holds the models already; name it, or --original and --mobile",
+            "--bundle holds the models already; name it, or --original and --mobile",
         ),
-        (["report"], "error: there is no benchmark report "),
-        (["run", "--adb=absent"], "error: there is no program absent: install it"),
+        (["report"], "there is no benchmark report "),
+        (["run", "--adb=absent"], "there is no program absent: install it"),
     ],
 )
 def test_errors_are_one_line(tmp_path, arguments, message):
-    done = command(tmp_path, *arguments)
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith(message)
+    assert refusal(*arguments, f"--output={tmp_path}/phone.json").startswith(message)
+
+
+def test_a_process_that_is_refused(tmp_path):
+    done = command(tmp_path, "walk")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: the action is one of run, pull, report; received 'walk'\n"

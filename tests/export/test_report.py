@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import export
-from export.page import building, formats, run_folder
+from command_line import plots as style
+from export.page import building, formats, latency_section, plots, run_folder
 from hsvit_keras.tasks import TASKS
 from measuring import official_tools
 from tests.export import reports
@@ -456,6 +457,13 @@ def test_agreement_stands_in_for_an_unknown_accuracy(workdir):
     )
 
 
+@pytest.mark.parametrize("unknown", ["blocks", "runs", "warmup", "cooldown_s"])
+def test_settings_that_are_not_known_are_left_out(unknown):
+    settings = reports.phone_report()["settings"]
+    assert "alternating blocks" in latency_section._order(settings)
+    assert latency_section._order({**settings, unknown: None}) is None
+
+
 def test_imported_results_have_neither_interval_nor_outputs(workdir, tmp_path):
     imported = official_tools.import_results([OUTPUTS / "shell.txt", OUTPUTS / "one_line.txt"])
     (tmp_path / "imported.json").write_text(json.dumps(imported))
@@ -512,7 +520,9 @@ def test_several_benchmarks_and_an_export_folder(workdir, tmp_path):
         ),
     ],
 )
-def test_files_that_cannot_be_used_are_left_out_and_named(workdir, name, content, message):
+def test_files_that_cannot_be_used_are_left_out_and_named(workdir, monkeypatch, name, content, message):
+    monkeypatch.setattr(style, "as_png", lambda drawn: b"")  # drawing takes most of the time
+    monkeypatch.setattr(plots, "as_svg", lambda drawn, name: "<svg></svg>")
     _, page, _ = build(workdir({**COMPLETE, name: content}))
     assert page.texts["h2"][:3] == ["In short", "Files left out", "Training"]
     notes = [text for text in page.texts["p"] if re.search(message, text)]

@@ -18,7 +18,7 @@ from ai_edge_litert.interpreter import Interpreter
 from export import shards
 from export.sharding import shard_files
 from hsvit_keras.artifacts import PRESETS
-from hsvit_runtime.errors import InputError
+from hsvit_runtime.errors import FileError, InputError
 from tests.command_line.in_process import call
 from tests.export import hsvits
 from tests.parameters import slow_but
@@ -115,6 +115,17 @@ def test_errors(tmp_path):
     with pytest.raises(InputError, match=r"calibration is for preset='int8'; received preset='dynamic'"):
         hsvits.request(model, "dynamic", calibration=[hsvits.images(4)])
     assert not folder.exists()  # nothing was written half
+
+
+@pytest.mark.parametrize("counts, place", [("2", ""), ("1,2", "2/"), ("1,2", "shards")])
+def test_files_of_others_are_kept(counts, place, tmp_path):
+    """Before the model is read: there is none."""
+    path = tmp_path / (f"{place}.json" if place == "shards" else f"{place}manifest.json")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('{"name": "a page"}')
+    with pytest.raises(FileError, match=rf"cannot write {path}: the file there is no .* would be lost"):
+        call(shards, "--model=none.keras", f"--output={tmp_path}", f"--num_shards={counts}")
+    assert path.read_text() == '{"name": "a page"}'
 
 
 def test_a_full_disk_leaves_the_shards_that_were_there(tmp_path, monkeypatch):

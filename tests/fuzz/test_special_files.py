@@ -10,6 +10,7 @@ pytest.importorskip("simpy")
 pytest.importorskip("ai_edge_litert")
 
 import hsvit_keras
+from data_sets import cifar, idx, load_dataset, videos
 from export import inspection, simulate
 from export.serving import access, manifest
 from export.simulation import network
@@ -32,6 +33,10 @@ READERS = {
     "networks.json": lambda path, _: network.read(path),
     "token.txt": lambda path, _: access.read_token(path),
     "inspection.tflite": lambda path, folder: call(inspection, str(path), f"--output={folder}/out.json"),
+    "set.zip": lambda path, _: load_dataset("folder", "train", path),
+    "images.idx": lambda path, _: idx.read(path, 3),
+    "batches.tar.gz": lambda path, _: cifar._read_archive(path, "batches", ["a"]),
+    "clip.mp4": lambda path, _: videos.read_clip(path, 2, 0.1),
     **{f"model{suffix}": lambda path, _: open_model(path) for suffix in (".keras", ".onnx", ".tflite")},
     **{
         f"weights{suffix}": lambda path, _: hsvit_keras.from_torch("hsvit", FIXTURE["config"], path)

@@ -147,8 +147,6 @@ def test_artifacts_say_what_the_detector_says(pair, tmp_path):
         with warnings.catch_warnings():
             # Maps of YOLOv8 are enlarged by an operation that stays float.
             warnings.filterwarnings("ignore", "the scheme has no entry for detector/repeat")
-            # Models inside of keras-cv's take a list of one input.
-            warnings.filterwarnings("ignore", "The structure of `inputs` doesn't match")
             report = hsvit_keras.to_tflite(
                 model,
                 path,

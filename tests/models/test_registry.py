@@ -29,8 +29,9 @@ def test_model_has_the_name_of_its_variant():
 def test_unknown_model():
     with pytest.raises(ValueError, match="no model 'hsvit_c2a3'; did you mean 'hsvit_c2a2'"):
         hsvit_keras.create_model("hsvit_c2a3")
-    with pytest.raises(ValueError, match=r"no model 'zzz'; there are .*hsvit_c2a2"):
+    with pytest.raises(ValueError, match=r"no model 'zzz'; there are ccl, .* and \d+ more$") as raised:
         hsvit_keras.create_model("zzz")
+    assert len(str(raised.value)) < 1000
 
 
 def test_argument_with_a_typo():

@@ -133,6 +133,16 @@ def test_damaged_files_are_one_line(tmp_path, damage):
     assert str(path) in str(raised.value)
 
 
+@pytest.mark.parametrize("damaged", ["x", "y0", "y1"])
+def test_a_damaged_name_of_a_tensor(damaged):
+    """LiteRT loads and runs such a file; its Python part ends in `UnicodeDecodeError`."""
+    content = chain("NEG", "ABS").replace(
+        b"\0" + damaged.encode() + b"\0", b"\0" + b"\x90" * len(damaged) + b"\0"
+    )
+    with pytest.raises(InputError, match="the file: the name of a tensor is not in UTF-8"):
+        TFLiteModel(content)
+
+
 def test_missing_and_other_files(tmp_path):
     for opening in (hsvit_runtime.open_artifact, TFLiteModel):
         with pytest.raises(MissingFileError, match=r"there is no model file .*missing\.tflite"):

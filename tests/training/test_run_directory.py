@@ -20,6 +20,14 @@ ACCURACY = Measure("accuracy", "Accuracy")
 ERROR = Measure("error", "Error", higher_is_better=False, is_share=False)
 
 
+@pytest.mark.parametrize("name", ["config.json", "run.json", "best.keras", "metrics.jsonl", "summary.json"])
+def test_files_of_others_are_kept(tmp_path, name):
+    (tmp_path / name).write_text('{"mine": 1}')
+    with pytest.raises(FileError, match=rf"{name}.* would be lost; choose another"):
+        RunDirectory(tmp_path).check_config(CONFIG)
+    assert (tmp_path / name).read_text() == '{"mine": 1}'
+
+
 class Killed(BaseException):
     """What no handler of errors catches, like a signal."""
 

@@ -137,3 +137,14 @@ def test_a_model_that_does_not_say_its_pixels_needs_a_flag(tmp_path):
     digits = load_dataset("digits", "test")
     logits = model.predict_on_batch(digits.images.astype("float32") / 127.5 - 1)
     assert found["accuracy"] == pytest.approx((logits.argmax(1) == digits.labels).mean(), abs=1e-6)
+
+
+@pytest.mark.once
+def test_outputs_without_names_are_refused(tmp_path):
+    image = keras.Input((8, 8, 1))
+    features = layers.Flatten()(image)
+    keras.Model(image, [layers.Dense(3)(features), layers.Dense(2)(features)]).save(tmp_path / "m.keras")
+    with pytest.raises(
+        InputError, match=r"has to give one output, and its outputs are \[\(None, 3\), \(None, 2\)\]"
+    ):
+        call(command, f"--model={tmp_path}/m.keras", f"--output={tmp_path}/s.json", "--data=digits")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hsvit_keras
-from hsvit_runtime.errors import MissingFileError
+from hsvit_runtime.errors import InputError, MissingFileError
 from tests.command_line.in_process import call
 from training import visualize
 from training.visualizing import attention_maps, moving
@@ -188,3 +188,21 @@ def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(MissingFileError, match="no model file"):
         call(visualize, f"--model={tmp_path / 'missing.keras'}", f"--output={tmp_path / 'maps.png'}")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "shapes, words",
+    [
+        ([(None, None, 1)], "has to take images (batch, height, width, channels) of one size"),
+        ([(8, 8, 1), (8, 8, 1)], "has to take images (batch, height, width, channels) of one size"),
+        ([(8, 8, 1)], "has to give one output, and its outputs are [(None, 1), (None, 1)]"),
+    ],
+)
+def test_models_of_which_there_is_no_picture(shapes, words, tmp_path):
+    inputs = [keras.Input(shape) for shape in shapes]
+    pooled = [keras.layers.GlobalMaxPooling2D()(tensor) for tensor in 2 * inputs]
+    keras.Model(inputs, pooled).save(tmp_path / "m.keras")
+    with pytest.raises(InputError) as raised:
+        call(visualize, f"--model={tmp_path}/m.keras", f"--output={tmp_path}/p.png", "--data=digits")
+    assert words in str(raised.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.keras"]

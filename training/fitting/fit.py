@@ -5,7 +5,7 @@ import re
 
 import keras
 
-from command_line.model_data import input_range_of
+from command_line.model_data import check_takes_images, input_range_of
 from hsvit_keras.layers.model_description import description_of
 from hsvit_keras.model_files import load_model
 from hsvit_runtime.errors import FileError, InputError
@@ -214,6 +214,7 @@ def _rescaled(teacher, input_range, own_range):
     """The teacher behind a layer that maps one range of pixels to another."""
     if own_range == input_range:
         return teacher
+    check_takes_images(teacher)
     (low, high), (own_low, own_high) = input_range, own_range
     scale = (own_high - own_low) / (high - low)
     images = keras.Input(batch_shape=teacher.input_shape)

@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import zipfile
 
-from hsvit_runtime import json_files
+from hsvit_runtime import json_files, outputs
 from hsvit_runtime.errors import FileError, InputError
 from hsvit_runtime.files import make_folder, remove_empty, replacing, write_json
 from hsvit_runtime.json_schemas import array
@@ -75,11 +75,12 @@ class RunDirectory:
         return summary if not ended_by or ended_by.items() <= self._config().items() else None
 
     def check_config(self, config, may_extend=True):
-        """Raises `ValueError` if the folder holds epochs of a run with another config.
+        """Raises `ValueError` if the folder holds epochs of a run with another config, or files of others.
 
         A finished run may be extended where the caller allows it: to more epochs, or to more patience.
         """
         if not self.last.is_file():
+            self._check_is_of_runs()
             return
         found = differences(self._config(), config)
         extends = may_extend and self.summary() and all(_extends(*difference) for difference in found)
@@ -89,6 +90,19 @@ class RunDirectory:
                 f"workdir {self.path} holds a run with another config: {listed}. "
                 "Use another workdir, or go on with the same config"
             )
+
+    def _check_is_of_runs(self):
+        """Raises `FileError` if a file there has the name of one that a run writes, and no run wrote it."""
+        run = self.path / "run.json"
+        if run.exists():  # the first file that a run writes
+            outputs.check(run, outputs.json_with("backend", "schedules"))
+            return
+        for name in (*_FILES, "summary.json"):
+            if (self.path / name).exists():
+                raise FileError(
+                    f"--workdir={self.path} holds {name} and no run.json, so it is of no run and would be "
+                    "lost; choose another folder"
+                )
 
     def extends(self, config):
         """Whether a config that fits has a finished run go on."""
