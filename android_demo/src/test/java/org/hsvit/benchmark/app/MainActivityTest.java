@@ -192,7 +192,8 @@ public class MainActivityTest {
     open();
     fixture.hold(FakePhone.ORIGINAL);
     click(R.id.run);
-    click(R.id.run);
+    assertEquals(View.GONE, controller.get().findViewById(R.id.run).getVisibility());
+    click(R.id.cancel);
     assertTrue(has("Stopping…"));
     fixture.letGo();
     Run.Ending ending = fixture.awaitEnding();

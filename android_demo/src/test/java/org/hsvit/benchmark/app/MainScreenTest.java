@@ -85,7 +85,7 @@ public class MainScreenTest extends Looks {
   public void aRun() throws Exception {
     MainActivity activity = openAndRun();
     fits(activity, "running");
-    activity.findViewById(R.id.run).performClick();
+    activity.findViewById(R.id.cancel).performClick();
     fixture.letGo();
     fixture.awaitEnding();
     fits(activity, "ended");
