@@ -238,7 +238,7 @@ public final class ClassifyActivity extends Activity {
     if (columns.getOrientation() == LinearLayout.VERTICAL) {
       column.getLayoutParams().width = ViewGroup.LayoutParams.MATCH_PARENT;
     }
-    column.<TextView>findViewById(R.id.name).setText(Words.breakable(name));
+    column.<TextView>findViewById(R.id.name).setText(Words.wrapped(name));
     TextView below = column.findViewById(R.id.time);
     if (outcome.result == null) {
       below.setText(outcome.problem);

@@ -52,7 +52,7 @@ final class OverviewPanel {
     View row = LayoutInflater.from(card.getContext()).inflate(layout, table, false);
     for (int i = 0; i < CELLS.length; i++) {
       TextView cell = row.findViewById(CELLS[i]);
-      cell.setText(Words.breakable(cells[i]));
+      cell.setText(Words.wrapped(cells[i]));
       cell.setVisibility(cells[i] == null ? View.GONE : View.VISIBLE);
     }
     table.addView(row);

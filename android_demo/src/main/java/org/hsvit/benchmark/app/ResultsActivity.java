@@ -102,7 +102,7 @@ public final class ResultsActivity extends Activity {
 
   /** Sets a text; without one, the view takes no room. */
   private static void text(TextView view, String text) {
-    view.setText(Words.breakable(text));
+    view.setText(Words.wrapped(text));
     view.setVisibility(text == null ? View.GONE : View.VISIBLE);
   }
 }

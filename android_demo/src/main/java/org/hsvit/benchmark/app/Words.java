@@ -20,7 +20,11 @@ final class Words {
   private static final float LARGE = 1.4f;
 
   /** Where a name may be broken: behind these characters, but not within numbers and before a suffix. */
-  private static final Pattern JOINT = Pattern.compile("(?<=[\\p{L}\\p{N}])(_|-(?=\\p{L})|(?<=\\S{16})\\.(?=\\p{L}))");
+  private static final Pattern JOINT =
+      Pattern.compile("(?<=[\\p{L}\\p{N}])(_|-(?=\\p{L})|(?<=\\S{16})\\.(?=\\p{L}))");
+
+  /** The space between a number and its unit. */
+  private static final Pattern UNIT = Pattern.compile("(?<=\\d) (?=(ms|bytes|kB|MB)\\b)");
 
   private Words() {}
 
@@ -29,9 +33,9 @@ final class Words {
     return resources.getConfiguration().fontScale > LARGE;
   }
 
-  /** A text for the screen: names of files in it, such as calibrated_imagenet_int8, go on in the next line. */
-  static String breakable(String text) {
-    return text == null ? null : JOINT.matcher(text).replaceAll("$1\u200B");
+  /** A text for the screen: names such as calibrated_imagenet_int8 may be broken, a number keeps its unit. */
+  static String wrapped(String text) {
+    return text == null ? null : UNIT.matcher(JOINT.matcher(text).replaceAll("$1\u200B")).replaceAll("\u00A0");
   }
 
   static String count(Resources resources, int value) {

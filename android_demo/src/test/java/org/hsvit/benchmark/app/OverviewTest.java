@@ -82,8 +82,9 @@ public class OverviewTest {
 
   @Test
   public void namesAreBrokenWhereTheirPartsEnd() {
-    assertEquals("calibrated_\u200Bimagenet_\u200Bint8", Words.breakable("calibrated_imagenet_int8"));
-    assertEquals("int8.tflite: 0.5, -1 and 1.5e-3", Words.breakable("int8.tflite: 0.5, -1 and 1.5e-3"));
-    assertEquals("efficientnetlite0.\u200Bquantized", Words.breakable("efficientnetlite0.quantized"));
+    assertEquals("calibrated_\u200Bimagenet_\u200Bint8", Words.wrapped("calibrated_imagenet_int8"));
+    assertEquals("12\u00A0ms or 3\u00A0bytes", Words.wrapped("12 ms or 3 bytes"));
+    assertEquals("int8.tflite: 0.5, -1 and 1.5e-3", Words.wrapped("int8.tflite: 0.5, -1 and 1.5e-3"));
+    assertEquals("efficientnetlite0.\u200Bquantized", Words.wrapped("efficientnetlite0.quantized"));
   }
 }

@@ -47,7 +47,7 @@ final class Screen {
     throw new AssertionError("no such " + type.getSimpleName() + " in: " + text(activity));
   }
 
-  /** The visible text, one view on each line, without the places where names may be broken. */
+  /** The visible text, one view on each line, without what {@link Words#wrapped} puts in. */
   static String text(Activity activity) {
     StringBuilder text = new StringBuilder();
     for (View view : views(activity)) {
@@ -58,9 +58,9 @@ final class Screen {
     return text.toString();
   }
 
-  /** The text of a view, without those places. */
+  /** The text of a view, without that. */
   static String text(TextView view) {
-    return view.getText().toString().replace("\u200B", "");
+    return view.getText().toString().replace("\u200B", "").replace('\u00A0', ' ');
   }
 
   /** Texts that do not fit into their view, or their view into its parent, and those with a broken word. */
