@@ -39,6 +39,7 @@ dependencies {
   implementation(libs.litert.api)
   implementation(libs.litert.gpu)
   implementation(libs.litert.gpu.api)
+  implementation(libs.tflite.metadata)
 
   testImplementation(libs.junit)
   testImplementation(libs.robolectric)

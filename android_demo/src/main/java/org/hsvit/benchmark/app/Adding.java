@@ -7,6 +7,7 @@ import android.net.Uri;
 import android.provider.OpenableColumns;
 import android.system.ErrnoException;
 import android.system.OsConstants;
+import android.util.Log;
 import java.io.BufferedInputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
@@ -23,6 +24,8 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleArchive;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
+import org.hsvit.benchmark.device.AddedModels;
+import org.hsvit.benchmark.device.TfliteMetadata;
 import org.hsvit.benchmark.measure.ModelException;
 
 /**
@@ -55,14 +58,15 @@ final class Adding {
    * Adds files as one bundle. Not for the main thread.
    *
    * @param range the numbers that black and white pixels have in the models' inputs
+   * @param classNames of the models' classes; empty where they are not known
    * @return a message for the user
    * @throws Refusal one of them cannot be used, or there is no room; nothing was added
    */
-  String add(List<Uri> uris, InputRange range) throws Refusal {
+  String add(List<Uri> uris, InputRange range, List<String> classNames) throws Refusal {
     File working = new File(Folders.bundles(context), ".adding");
     Folders.delete(working);
     try {
-      return add(uris, range, working);
+      return add(uris, range, classNames, working);
     } finally {
       Folders.delete(working);
     }
@@ -93,6 +97,27 @@ final class Adding {
     }
   }
 
+  /**
+   * What models say of themselves: that of the largest, which becomes the original, if it says anything. Not for
+   * the main thread.
+   */
+  TfliteMetadata metadata(List<Uri> uris) {
+    TfliteMetadata found = TfliteMetadata.NONE;
+    long largest = -1;
+    for (Uri uri : uris) {
+      try (PickedFile file = PickedFile.open(context, uri)) {
+        TfliteMetadata said = TfliteMetadata.read(file.content);
+        if (said != TfliteMetadata.NONE && file.content.capacity() > largest) {
+          found = said;
+          largest = file.content.capacity();
+        }
+      } catch (IOException | RuntimeException error) {
+        Log.w(Autorun.TAG, "metadata of " + uri, error); // adding it says what is wrong
+      }
+    }
+    return found;
+  }
+
   private String unpack(InputStream archive, String name, File working) throws IOException, Refusal {
     Bundle bundle = BundleArchive.unpack(archive, working);
     String free = Library.unusedName(context, name.replaceFirst("(?i)\\.zip$", ""));
@@ -102,7 +127,7 @@ final class Adding {
     return context.getString(R.string.added_bundle, bundle.name());
   }
 
-  private String add(List<Uri> uris, InputRange range, File working) throws Refusal {
+  private String add(List<Uri> uris, InputRange range, List<String> classNames, File working) throws Refusal {
     String bundle = Library.unusedName(context, nameOf(uris.get(0)).replaceFirst("(?i)\\.tflite$", ""));
     File folder = new File(working, bundle);
     if (!folder.mkdirs()) {
@@ -117,16 +142,20 @@ final class Adding {
     for (File file : files) {
       names.add(file.getName());
     }
-    describe(folder, names, range);
+    describe(folder, names, range, classNames);
     if (!folder.renameTo(new File(Folders.bundles(context), bundle))) {
       throw new Refusal(context.getString(R.string.add_not_written, folder));
     }
     return Words.quantity(context.getResources(), R.plurals.added, names.size(), names.get(0));
   }
 
-  private void describe(File folder, List<String> names, InputRange range) throws Refusal {
+  private void describe(File folder, List<String> names, InputRange range, List<String> classNames)
+      throws Refusal {
     try {
       describer.describe(folder, names, range);
+      if (!classNames.isEmpty()) {
+        AddedModels.nameClasses(folder, classNames);
+      }
     } catch (ModelException error) {
       throw new Refusal(context.getString(R.string.add_refused, error.file, error.getMessage()));
     } catch (BundleException error) {

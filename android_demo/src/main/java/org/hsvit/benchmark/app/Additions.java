@@ -5,6 +5,7 @@ import android.util.Log;
 import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.InputRange;
+import org.hsvit.benchmark.device.TfliteMetadata;
 
 /** Adds files in the background, and keeps the result until a screen shows it, also when that is rotated. */
 final class Additions {
@@ -13,6 +14,7 @@ final class Additions {
   private boolean busy;
   private String message;
   private List<Uri> question;
+  private TfliteMetadata metadata = TfliteMetadata.NONE;
 
   Additions(BenchmarkApplication app) {
     this.app = app;
@@ -37,31 +39,44 @@ final class Additions {
     return taken;
   }
 
+  /** What the files say of themselves that the user was asked for last. */
+  TfliteMetadata metadata() {
+    return metadata;
+  }
+
   /** Adds what the user picked: a bundle in an archive at once, models after a question. */
   void open(List<Uri> files) {
     change(true, app.getString(R.string.adding));
-    app.inBackground(
+    app.<Runnable>inBackground(
         () -> {
+          Adding adding = new Adding(app, app.phone.describer);
           try {
-            return files.size() > 1 ? null : new Adding(app, app.phone.describer).addArchive(files.get(0));
+            String added = files.size() > 1 ? null : adding.addArchive(files.get(0));
+            return added == null ? asking(files, adding.metadata(files)) : () -> change(false, added);
           } catch (Adding.Refusal refusal) {
-            return refusal.getMessage();
+            return () -> change(false, refusal.getMessage());
           }
         },
-        result -> {
-          question = result == null ? files : null;
-          change(false, result);
-        });
+        Runnable::run);
+  }
+
+  /** What is to be done on the main thread when files are models, whose range the user has to say. */
+  private Runnable asking(List<Uri> files, TfliteMetadata known) {
+    return () -> {
+      question = files;
+      metadata = known;
+      change(false, null);
+    };
   }
 
   /** Adds models as one bundle. */
-  void add(List<Uri> files, InputRange range) {
+  void add(List<Uri> files, InputRange range, List<String> classNames) {
     change(true, app.getString(R.string.adding));
     app.unfinished().begin(app.getString(R.string.work_adding));
     app.inBackground(
         () -> {
           try {
-            return new Adding(app, app.phone.describer).add(files, range);
+            return new Adding(app, app.phone.describer).add(files, range, classNames);
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
           } catch (RuntimeException | LinkageError | OutOfMemoryError error) {

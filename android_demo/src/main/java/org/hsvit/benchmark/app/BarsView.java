@@ -6,7 +6,7 @@ import android.util.AttributeSet;
 import org.hsvit.benchmark.R;
 
 /** Bars of p50, p90 and p99 of both models, each with its number. */
-public final class BarsView extends ChartView {
+public final class BarsView extends ChartView<SavedReport.Compared> {
   private static final float GAP = 0.4f; // between groups, in lines
   private static final float GROUP = 3 + GAP; // a title and two bars
   private static final float INSET = 0.12f; // margin of a bar in its line
@@ -29,7 +29,7 @@ public final class BarsView extends ChartView {
       {original.p50, mobile.p50}, {original.p90, mobile.p90}, {original.p99, mobile.p99}
     };
     double longest = Math.max(original.p99, mobile.p99);
-    legend(canvas, pair, 0);
+    legend(canvas, 0);
     for (int i = 0; i < times.length; i++) {
       float row = 1 + GAP + i * GROUP;
       write(canvas, names[i], 0, row);

@@ -11,22 +11,24 @@ import android.view.View;
 import org.hsvit.benchmark.R;
 
 /**
- * A chart of an original and a mobile model, as high as its lines of text need.
+ * A chart, as high as its lines of text need.
  *
- * <p>The original's bars are hollow and the mobile model's are filled, so that colours are not needed. Charts
- * are mirrored where people read from right to left.
+ * <p>What is compared is hollow and what it is about is filled, so that colours are not needed. Charts are
+ * mirrored where people read from right to left.
+ *
+ * @param <T> what is shown
  */
-abstract class ChartView extends View {
+abstract class ChartView<T> extends View {
   private static final float TEXT_SP = 13;
   private static final float STROKE_DP = 1.5f;
 
   /** Height of a line of text, pixels. */
   final float line;
 
-  private final TextPaint text = new TextPaint(Paint.ANTI_ALIAS_FLAG);
-  private final Paint hollow = new Paint(Paint.ANTI_ALIAS_FLAG);
-  private final Paint filled = new Paint(Paint.ANTI_ALIAS_FLAG);
-  private SavedReport.Compared pair;
+  final TextPaint text = new TextPaint(Paint.ANTI_ALIAS_FLAG);
+  final Paint hollow = new Paint(Paint.ANTI_ALIAS_FLAG);
+  final Paint filled = new Paint(Paint.ANTI_ALIAS_FLAG);
+  private T content;
 
   ChartView(Context context, AttributeSet attributes) {
     super(context, attributes);
@@ -39,17 +41,17 @@ abstract class ChartView extends View {
     filled.setColor(context.getColor(R.color.mobile));
   }
 
-  private float pixels(int unit, float value) {
+  final float pixels(int unit, float value) {
     return TypedValue.applyDimension(unit, value, getResources().getDisplayMetrics());
   }
 
   /**
-   * Shows a pair.
+   * Shows something.
    *
    * @param description the chart in words, for screen readers
    */
-  final void show(SavedReport.Compared pair, String description) {
-    this.pair = pair;
+  final void show(T content, String description) {
+    this.content = content;
     setContentDescription(description);
     requestLayout();
     invalidate();
@@ -58,7 +60,7 @@ abstract class ChartView extends View {
   /** Height of its content, in lines of text. */
   abstract float lines();
 
-  abstract void draw(Canvas canvas, SavedReport.Compared pair);
+  abstract void draw(Canvas canvas, T content);
 
   @Override
   protected final void onMeasure(int width, int height) {
@@ -68,8 +70,8 @@ abstract class ChartView extends View {
 
   @Override
   protected final void onDraw(Canvas canvas) {
-    if (pair != null) {
-      draw(canvas, pair);
+    if (content != null) {
+      draw(canvas, content);
     }
   }
 
@@ -87,9 +89,14 @@ abstract class ChartView extends View {
   }
 
   /** Draws a line that names both kinds of bars. */
-  final void legend(Canvas canvas, SavedReport.Compared pair, float line) {
-    entry(canvas, false, getResources().getString(R.string.results_original), 0, line);
-    entry(canvas, true, pair.mobile.title(), getWidth() / 2f, line);
+  final void legend(Canvas canvas, float line) {
+    entry(canvas, false, name(false), 0, line);
+    entry(canvas, true, name(true), getWidth() / 2f, line);
+  }
+
+  /** What an original and a mobile model are called; their file names would not fit. */
+  final String name(boolean mobile) {
+    return getResources().getString(mobile ? R.string.results_mobile : R.string.results_original);
   }
 
   private void entry(Canvas canvas, boolean mobile, String name, float from, float number) {
@@ -120,7 +127,8 @@ abstract class ChartView extends View {
     return text.measureText(words);
   }
 
-  private float mirrored(float fromStart) {
+  /** Where a distance from the start of the line is on the canvas. */
+  final float mirrored(float fromStart) {
     return isRtl() ? getWidth() - fromStart : fromStart;
   }
 

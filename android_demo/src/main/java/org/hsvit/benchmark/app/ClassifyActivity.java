@@ -32,7 +32,6 @@ public final class ClassifyActivity extends Activity {
   private static final String PAIR = "pair";
   private static final String IMAGE = "image";
   private static final String PHOTO = "photo";
-  private static final float LARGE = 1.4f; // font scale up to which two columns fit
 
   private Bundle bundle;
   private int pair;
@@ -56,7 +55,7 @@ public final class ClassifyActivity extends Activity {
     findViewById(R.id.pick).setOnClickListener(view -> pick());
     findViewById(R.id.previous).setOnClickListener(view -> step(-1));
     findViewById(R.id.next).setOnClickListener(view -> step(1));
-    if (getResources().getConfiguration().fontScale > LARGE) {
+    if (Words.areLarge(getResources())) {
       this.<LinearLayout>findViewById(R.id.predictions).setOrientation(LinearLayout.VERTICAL);
     }
     read(getIntent().getStringExtra(BUNDLE));
@@ -239,7 +238,7 @@ public final class ClassifyActivity extends Activity {
     if (columns.getOrientation() == LinearLayout.VERTICAL) {
       column.getLayoutParams().width = ViewGroup.LayoutParams.MATCH_PARENT;
     }
-    column.<TextView>findViewById(R.id.name).setText(name);
+    column.<TextView>findViewById(R.id.name).setText(Words.wrapped(name));
     TextView below = column.findViewById(R.id.time);
     if (outcome.result == null) {
       below.setText(outcome.problem);
@@ -248,8 +247,10 @@ public final class ClassifyActivity extends Activity {
       if (detects()) {
         showBoxes(column, outcome.result.top, picture);
       }
-      for (Prediction prediction : outcome.result.top) {
-        line(column.findViewById(R.id.top), prediction, correct);
+      List<Prediction> top = outcome.result.top;
+      for (int i = 0; i < top.size(); i++) {
+        boolean isRight = i == 0 && correct != null && correct == top.get(i).index;
+        line(column.findViewById(R.id.top), top.get(i), isRight);
       }
     }
     columns.addView(column);
@@ -267,10 +268,14 @@ public final class ClassifyActivity extends Activity {
     }
   }
 
-  private void line(ViewGroup list, Prediction prediction, Integer correct) {
+  /**
+   * Adds a line.
+   *
+   * @param isRight whether the model chose this class, and rightly so
+   */
+  private void line(ViewGroup list, Prediction prediction, boolean isRight) {
     View line = LayoutInflater.from(this).inflate(R.layout.classify_line, list, false);
-    boolean isCorrect = correct != null && correct == prediction.index;
-    String label = isCorrect ? getString(R.string.classify_correct, prediction.label) : prediction.label;
+    String label = isRight ? getString(R.string.classify_correct, prediction.label) : prediction.label;
     line.<TextView>findViewById(R.id.label).setText(label);
     String probability = Words.percent(getResources(), prediction.probability);
     line.<TextView>findViewById(R.id.probability).setText(probability);

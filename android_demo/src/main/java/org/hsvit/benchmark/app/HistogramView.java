@@ -7,7 +7,7 @@ import java.util.Arrays;
 import org.hsvit.benchmark.R;
 
 /** Histograms of the latencies of both models, one below the other, with the same time axis. */
-public final class HistogramView extends ChartView {
+public final class HistogramView extends ChartView<SavedReport.Compared> {
   private static final int BINS = 40;
   private static final float HEIGHT = 3; // of the highest bar, in lines
   private static final float LANE = 1.3f + HEIGHT; // a title and the bars
@@ -25,8 +25,8 @@ public final class HistogramView extends ChartView {
   void draw(Canvas canvas, SavedReport.Compared pair) {
     double least = Math.min(least(pair.original.samples), least(pair.mobile.samples));
     double most = Math.max(pair.original.p99, pair.mobile.p99);
-    lane(canvas, false, getResources().getString(R.string.results_original), pair.original, least, most);
-    lane(canvas, true, pair.mobile.title(), pair.mobile, least, most);
+    lane(canvas, false, pair.original, least, most);
+    lane(canvas, true, pair.mobile, least, most);
     write(canvas, Words.milliseconds(getResources(), least), 0, 2 * LANE);
     String last = Words.milliseconds(getResources(), most);
     writeAtEnd(canvas, getResources().getString(R.string.results_or_longer, last), 2 * LANE);
@@ -36,10 +36,9 @@ public final class HistogramView extends ChartView {
     return Arrays.stream(samples).min().orElse(0);
   }
 
-  private void lane(
-      Canvas canvas, boolean mobile, String name, SavedReport.Model model, double least, double most) {
+  private void lane(Canvas canvas, boolean mobile, SavedReport.Model model, double least, double most) {
     float top = mobile ? LANE : 0;
-    write(canvas, name, 0, top);
+    write(canvas, name(mobile), 0, top);
     int[] counts = counts(model.samples, least, most, BINS);
     int highest = Math.max(1, Arrays.stream(counts).max().orElse(1));
     float width = (float) getWidth() / BINS;

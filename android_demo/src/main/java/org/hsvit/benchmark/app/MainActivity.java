@@ -227,13 +227,13 @@ public final class MainActivity extends Activity implements RunHolder.Observer, 
    */
   private void askForRange(Bundle state) {
     if (!picked.isEmpty()) {
-      question = new RangeDialog(this, this::add, () -> picked.clear());
+      question = new RangeDialog(this, app.additions().metadata(), this::add, () -> picked.clear());
       question.show(state);
     }
   }
 
-  private void add(InputRange range) {
-    app.additions().add(List.copyOf(picked), range);
+  private void add(InputRange range, List<String> classNames) {
+    app.additions().add(List.copyOf(picked), range, classNames);
     picked.clear();
     onAddition();
   }

@@ -86,7 +86,7 @@ final class PairsPanel {
     TextView note = card.findViewById(R.id.bundle_note);
     boolean usable = entry.bundle != null;
     String title = usable ? entry.bundle.name() : entry.key;
-    name.setText(title);
+    name.setText(Words.wrapped(title));
     note.setText(usable ? facts(entry.bundle) : problem(entry));
     if (usable) {
       ViewGroup pairs = card.findViewById(R.id.pairs);
@@ -138,8 +138,8 @@ final class PairsPanel {
     String before = Words.size(context.getResources(), pair.original.bytes);
     String after = Words.size(context.getResources(), pair.mobile.bytes);
     String both = context.getString(R.string.pair, pair.original.title, before, pair.mobile.title, after);
-    SpannableStringBuilder text = new SpannableStringBuilder(pair.name).append("\n");
-    text.append(both, new ForegroundColorSpan(context.getColor(R.color.text_secondary)), 0);
+    SpannableStringBuilder text = new SpannableStringBuilder(Words.wrapped(pair.name)).append("\n");
+    text.append(Words.wrapped(both), new ForegroundColorSpan(context.getColor(R.color.text_secondary)), 0);
     box.setText(text);
     box.setContentDescription(
         context.getString(

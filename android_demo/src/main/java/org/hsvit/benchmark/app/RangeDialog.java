@@ -6,31 +6,53 @@ import android.content.DialogInterface;
 import android.os.Bundle;
 import android.view.LayoutInflater;
 import android.view.View;
+import android.widget.CheckBox;
 import android.widget.EditText;
 import android.widget.RadioGroup;
-import java.util.function.Consumer;
+import android.widget.TextView;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.function.BiConsumer;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.InputRange;
+import org.hsvit.benchmark.device.TfliteMetadata;
 
-/** Asks which numbers black and white pixels have in the inputs of added models. */
+/**
+ * Asks which numbers black and white pixels have in the inputs of added models, and whether their classes have the
+ * names that they say. What the models say of themselves is filled in, and can be changed.
+ */
 final class RangeDialog {
+  private static final int[] BUTTONS = {R.id.range_255, R.id.range_1, R.id.range_signed};
+  private static final InputRange[] RANGES = {
+    new InputRange(0, 255), new InputRange(0, 1), new InputRange(-1, 1)
+  };
+  private static final int SHOWN = 3; // names of classes
+
   private final Context context;
   private final View view;
   private final AlertDialog dialog;
-  private final Consumer<InputRange> chosen;
+  private final TfliteMetadata known;
+  private final BiConsumer<InputRange, List<String>> chosen;
 
   /**
-   * @param chosen receives the range that the user chooses
+   * @param known what the models say of themselves
+   * @param chosen receives the range and the names of the classes, which may be none
    * @param cancelled called if the user chooses none
    */
-  RangeDialog(Context context, Consumer<InputRange> chosen, Runnable cancelled) {
+  RangeDialog(
+      Context context,
+      TfliteMetadata known,
+      BiConsumer<InputRange, List<String>> chosen,
+      Runnable cancelled) {
     this.context = context;
+    this.known = known;
     this.chosen = chosen;
     view = LayoutInflater.from(context).inflate(R.layout.input_range, null);
     View numbers = view.findViewById(R.id.range_numbers);
     this.<RadioGroup>find(R.id.ranges)
         .setOnCheckedChangeListener(
             (group, id) -> numbers.setVisibility(id == R.id.range_other ? View.VISIBLE : View.GONE));
+    fillIn();
     dialog =
         new AlertDialog.Builder(context)
             .setTitle(R.string.range_title)
@@ -39,6 +61,42 @@ final class RangeDialog {
             .setNegativeButton(R.string.cancel, (shown, button) -> shown.cancel())
             .setOnCancelListener(shown -> cancelled.run())
             .create();
+  }
+
+  private void fillIn() {
+    TextView said = find(R.id.range_said);
+    if (known.range != null) {
+      fillIn(known.range);
+      said.setText(context.getString(R.string.range_said, text(known.range.low), text(known.range.high)));
+    } else if (known.ofColours != null) {
+      said.setText(context.getString(R.string.range_of_colours, known.ofColours));
+    } else {
+      said.setVisibility(View.GONE);
+    }
+    CheckBox names = find(R.id.class_names);
+    int count = known.classNames.size();
+    names.setVisibility(count > 0 ? View.VISIBLE : View.GONE);
+    names.setChecked(count > 0);
+    String some = String.join(", ", known.classNames.subList(0, Math.min(SHOWN, count)));
+    names.setText(Words.quantity(context.getResources(), R.plurals.range_class_names, count, some));
+  }
+
+  private void fillIn(InputRange range) {
+    RadioGroup group = find(R.id.ranges);
+    for (int i = 0; i < RANGES.length; i++) {
+      if (RANGES[i].low == range.low && RANGES[i].high == range.high) {
+        group.check(BUTTONS[i]);
+        return;
+      }
+    }
+    group.check(R.id.range_other);
+    this.<EditText>find(R.id.range_low).setText(text(range.low));
+    this.<EditText>find(R.id.range_high).setText(text(range.high));
+  }
+
+  /** A number as it is typed in. */
+  private static String text(double value) {
+    return new BigDecimal(String.valueOf(value)).stripTrailingZeros().toPlainString();
   }
 
   /**
@@ -67,21 +125,18 @@ final class RangeDialog {
     InputRange range = range();
     if (range != null) {
       close();
-      chosen.accept(range);
+      boolean named = this.<CheckBox>find(R.id.class_names).isChecked();
+      chosen.accept(range, named ? known.classNames : List.of());
     }
   }
 
   /** The chosen range; null if a number is missing or wrong, which is then marked. */
   private InputRange range() {
     int id = this.<RadioGroup>find(R.id.ranges).getCheckedRadioButtonId();
-    if (id == R.id.range_255) {
-      return new InputRange(0, 255);
-    }
-    if (id == R.id.range_1) {
-      return new InputRange(0, 1);
-    }
-    if (id == R.id.range_signed) {
-      return new InputRange(-1, 1);
+    for (int i = 0; i < RANGES.length; i++) {
+      if (id == BUTTONS[i]) {
+        return RANGES[i];
+      }
     }
     Double low = number(find(R.id.range_low));
     Double high = number(find(R.id.range_high));

@@ -89,15 +89,28 @@ final class ReportWords {
     return wrong.isEmpty() ? null : resources.getString(R.string.results_alarm, String.join(", ", wrong));
   }
 
+  /** Whose speed it is, for people; null where outputs are wrong and a speed means nothing. */
+  String headline(SavedReport.Compared pair) {
+    if (pair.original.wrong || pair.mobile.wrong) {
+      return null;
+    }
+    String name = pair.mobile.title();
+    if (pair.low != null && pair.low <= 1 && pair.high >= 1) {
+      return resources.getString(R.string.results_same_speed, name);
+    }
+    return pair.ratio < 1
+        ? resources.getString(R.string.results_faster, name, Words.number(resources, 1 / pair.ratio))
+        : resources.getString(R.string.results_slower, name, Words.number(resources, pair.ratio));
+  }
+
   /** The ratio of the latencies. */
   String ratio(SavedReport.Compared pair) {
     String value = Words.number(resources, pair.ratio);
     if (pair.low == null) {
-      return resources.getString(R.string.results_ratio_alone, pair.mobile.title(), value);
+      return resources.getString(R.string.results_ratio_alone, value);
     }
     return resources.getString(
         R.string.results_ratio,
-        pair.mobile.title(),
         value,
         Words.percent(resources, pair.confidence),
         Words.number(resources, pair.low),
@@ -155,10 +168,7 @@ final class ReportWords {
   }
 
   private String value(Measure measure, Double value) {
-    if (value == null) {
-      return text(R.string.results_unknown);
-    }
-    return measure.isShare ? Words.percent(resources, value) : Words.number(resources, value);
+    return value == null ? text(R.string.results_unknown) : Words.measured(resources, measure, value);
   }
 
   /** Thermal state and battery, before and after. */
@@ -211,10 +221,14 @@ final class ReportWords {
   String text(SavedReport report) {
     StringJoiner lines = new StringJoiner("\n", "", "\n");
     lines.add(setup(report));
+    lines.add("").add(new OverviewWords(resources).text(Overview.of(report)));
     for (SavedReport.Compared pair : report.pairs) {
       lines.add("");
       if (alarm(pair) != null) {
         lines.add(alarm(pair));
+      }
+      if (headline(pair) != null) {
+        lines.add(headline(pair));
       }
       lines.add(ratio(pair));
       rows(pair).forEach(row -> lines.add(row.sentence));

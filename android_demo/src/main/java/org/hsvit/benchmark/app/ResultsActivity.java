@@ -11,13 +11,10 @@ import java.io.IOException;
 import java.util.List;
 import org.hsvit.benchmark.R;
 
-/** Shows a report: failures, a card for each pair, warnings. */
+/** Shows a report: failures, all models side by side, a card for each pair, warnings. */
 public final class ResultsActivity extends Activity {
   /** Absolute path of the report, in the app's folder of reports. */
   static final String REPORT = "report";
-
-  /** Font scale up to which three columns fit. */
-  private static final float LARGE = 1.4f;
 
   private ReportWords words;
 
@@ -55,6 +52,7 @@ public final class ResultsActivity extends Activity {
     text(R.id.setup, words.setup(report));
     notes(R.id.failures, R.id.failures_list, words.failures(report));
     notes(R.id.warnings, R.id.warnings_list, words.warnings(report));
+    new OverviewPanel(findViewById(R.id.overview)).show(Overview.of(report));
     ViewGroup cards = findViewById(R.id.pairs);
     for (SavedReport.Compared pair : report.pairs) {
       cards.addView(card(cards, pair));
@@ -67,10 +65,10 @@ public final class ResultsActivity extends Activity {
     String title = getString(R.string.results_pair, pair.mobile.name, pair.original.name);
     text(card.findViewById(R.id.title), title);
     text(card.findViewById(R.id.alarm), words.alarm(pair));
+    text(card.findViewById(R.id.headline), words.headline(pair));
     text(card.findViewById(R.id.ratio), words.ratio(pair));
     ViewGroup table = card.findViewById(R.id.table);
-    String original = getString(R.string.results_original);
-    row(table, "", original, pair.mobile.title())
+    row(table, "", getString(R.string.results_original), getString(R.string.results_mobile))
         .setImportantForAccessibility(View.IMPORTANT_FOR_ACCESSIBILITY_NO_HIDE_DESCENDANTS);
     for (ReportWords.Row row : words.rows(pair)) {
       row(table, row.name, row.original, row.mobile).setContentDescription(row.sentence);
@@ -83,7 +81,7 @@ public final class ResultsActivity extends Activity {
   }
 
   private View row(ViewGroup table, String name, String original, String mobile) {
-    boolean large = getResources().getConfiguration().fontScale > LARGE;
+    boolean large = Words.areLarge(getResources());
     int layout = large ? R.layout.result_row_large : R.layout.result_row;
     View row = LayoutInflater.from(this).inflate(layout, table, false);
     text(row.findViewById(R.id.name), large && name.isEmpty() ? null : name);
@@ -104,7 +102,7 @@ public final class ResultsActivity extends Activity {
 
   /** Sets a text; without one, the view takes no room. */
   private static void text(TextView view, String text) {
-    view.setText(text);
+    view.setText(Words.wrapped(text));
     view.setVisibility(text == null ? View.GONE : View.VISIBLE);
   }
 }

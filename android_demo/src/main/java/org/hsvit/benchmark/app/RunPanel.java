@@ -14,7 +14,7 @@ import org.hsvit.benchmark.measure.Listener.Phase;
 import org.hsvit.benchmark.report.Progress;
 import org.hsvit.benchmark.report.Session.Status;
 
-/** The bottom of the screen: state of the run, and the button that starts or cancels it. */
+/** The bottom of the screen: state of the run, and the buttons that start and cancel it. */
 final class RunPanel {
   private static final int MINUTE = 60;
 
@@ -23,9 +23,8 @@ final class RunPanel {
   private final TextView note;
   private final ProgressBar progress;
   private final Button results;
-  private final Button button;
-  private final Runnable start;
-  private final Runnable cancel;
+  private final Button start;
+  private final Button cancel;
   private final Consumer<File> open;
 
   /**
@@ -38,9 +37,10 @@ final class RunPanel {
     note.setMovementMethod(new ScrollingMovementMethod()); // error messages of a runtime can be long
     progress = activity.findViewById(R.id.progress);
     results = activity.findViewById(R.id.show_results);
-    button = activity.findViewById(R.id.run);
-    this.start = start;
-    this.cancel = cancel;
+    this.start = activity.findViewById(R.id.run);
+    this.start.setOnClickListener(view -> start.run());
+    this.cancel = activity.findViewById(R.id.cancel);
+    this.cancel.setOnClickListener(view -> cancel.run());
     this.open = open;
   }
 
@@ -54,9 +54,10 @@ final class RunPanel {
     boolean running = run != null && run.ending() == null;
     progress.setVisibility(running ? View.VISIBLE : View.GONE);
     results.setVisibility(View.GONE);
-    button.setText(running ? R.string.cancel : R.string.run);
-    button.setEnabled(running ? !run.isCancelled() : chosen > 0);
-    button.setOnClickListener(view -> (running ? cancel : start).run());
+    start.setVisibility(running ? View.GONE : View.VISIBLE);
+    start.setEnabled(chosen > 0);
+    cancel.setVisibility(running ? View.VISIBLE : View.GONE);
+    cancel.setEnabled(running && !run.isCancelled());
     if (running) {
       showProgress(run);
     } else if (run != null) {

@@ -63,9 +63,14 @@ final class SavedReport {
       wrong = !finite || (checked && !reference.getBoolean("right"));
     }
 
-    /** The name of its file without the suffix. */
+    /** The name of its file without the suffix; a file that is measured again has a number behind it. */
     String title() {
       return name.replace(".tflite", "");
+    }
+
+    /** The name of its file without the suffix, also where it is measured again. */
+    String fileTitle() {
+      return title().replaceFirst(" \\(\\d+\\)$", "");
     }
   }
 

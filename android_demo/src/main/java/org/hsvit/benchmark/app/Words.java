@@ -8,13 +8,35 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.Measure;
 
 /** Numbers in the language of the app's texts, with three significant digits. */
 final class Words {
   private static final double MB = 1e6;
 
+  /** Font scale up to which several columns fit. */
+  private static final float LARGE = 1.4f;
+
+  /** Where a name may be broken: behind these characters, but not within numbers and before a suffix. */
+  private static final Pattern JOINT =
+      Pattern.compile("(?<=[\\p{L}\\p{N}])(_|-(?=\\p{L})|(?<=\\S{16})\\.(?=\\p{L}))");
+
+  /** The space between a number and its unit. */
+  private static final Pattern UNIT = Pattern.compile("(?<=\\d) (?=(ms|bytes|kB|MB)\\b)");
+
   private Words() {}
+
+  /** Whether letters are so large that numbers have to stand below each other. */
+  static boolean areLarge(Resources resources) {
+    return resources.getConfiguration().fontScale > LARGE;
+  }
+
+  /** A text for the screen: names such as calibrated_imagenet_int8 may be broken, a number keeps its unit. */
+  static String wrapped(String text) {
+    return text == null ? null : UNIT.matcher(JOINT.matcher(text).replaceAll("$1\u200B")).replaceAll("\u00A0");
+  }
 
   static String count(Resources resources, int value) {
     return NumberFormat.getInstance(locale(resources)).format(value);
@@ -54,6 +76,19 @@ final class Words {
       return "out of memory";
     }
     return error.getMessage() == null ? error.toString() : error.getMessage();
+  }
+
+  /** A value of a task's measure. */
+  static String measured(Resources resources, Measure measure, double value) {
+    return measure.isShare ? percent(resources, value) : number(resources, value);
+  }
+
+  /** A round number at an axis. */
+  static String tick(Resources resources, double value) {
+    BigDecimal rounded = new BigDecimal(value).round(new MathContext(3)).stripTrailingZeros();
+    NumberFormat format = NumberFormat.getInstance(locale(resources));
+    format.setMaximumFractionDigits(Math.max(0, rounded.scale()));
+    return format.format(rounded);
   }
 
   static String number(Resources resources, double value) {

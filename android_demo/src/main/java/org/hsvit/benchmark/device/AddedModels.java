@@ -3,6 +3,8 @@ package org.hsvit.benchmark.device;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
@@ -17,6 +19,8 @@ import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.JsonParts;
 import org.hsvit.benchmark.report.WholeFile;
+import org.json.JSONArray;
+import org.json.JSONException;
 import org.json.JSONObject;
 import org.tensorflow.lite.Interpreter;
 
@@ -66,6 +70,30 @@ public final class AddedModels {
       file.delete();
       throw error;
     }
+  }
+
+  /**
+   * Gives the classes of a described bundle their names, if its models have as many outputs.
+   *
+   * @return the bundle, with names or, where they are not for it, as before
+   * @throws IOException there is no room
+   */
+  public static Bundle nameClasses(File folder, List<String> names) throws IOException {
+    FolderSource source = new FolderSource(folder);
+    Bundle without = Bundle.read(source);
+    Tensor output = without.pairs().get(0).original.outputs.get(0);
+    if (!without.task().isClassification() || output.shape[1] != names.size()) {
+      return without;
+    }
+    File file = new File(folder, "bundle.json");
+    try {
+      String text = new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8);
+      JSONObject described = new JSONObject(text).put("class_names", new JSONArray(names));
+      WholeFile.write(file, Json.text(described));
+    } catch (JSONException error) {
+      throw new BundleException("bundle.json: " + error.getMessage());
+    }
+    return Bundle.read(source);
   }
 
   private static boolean classifies(List<Tensor> outputs) {

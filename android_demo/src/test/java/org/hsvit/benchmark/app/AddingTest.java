@@ -18,7 +18,10 @@ import android.os.Looper;
 import android.system.ErrnoException;
 import android.system.OsConstants;
 import android.view.View;
+import android.widget.CheckBox;
 import android.widget.EditText;
+import android.widget.RadioGroup;
+import android.widget.TextView;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -29,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
@@ -72,13 +76,13 @@ public class AddingTest {
               assertTrue(range == PIXELS);
               return null;
             })
-        .add(Arrays.asList(files), PIXELS);
+        .add(Arrays.asList(files), PIXELS, List.of());
   }
 
   private String refusal(Phone.Describer describer, Uri... files) {
     Adding adding = new Adding(fixture.app, describer);
     String message =
-        assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files), PIXELS)).getMessage();
+        assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files), PIXELS, List.of())).getMessage();
     assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
     return message;
   }
@@ -217,6 +221,10 @@ public class AddingTest {
 
   /** Opens the first screen and picks two files there. */
   private ActivityController<MainActivity> pick() throws InterruptedException {
+    return pick(file("a.tflite", model(100)), file("b.tflite", model(200)));
+  }
+
+  private ActivityController<MainActivity> pick(Uri first, Uri second) throws InterruptedException {
     fixture.app.phone =
         new Phone(
             fixture.app.phone.measurers,
@@ -225,7 +233,13 @@ public class AddingTest {
             fixture.phone,
             (folder, files, range) -> {
               ranges.add(range.low + " to " + range.high);
-              return fixture.phone.bundle();
+              Bundle bundle = fixture.phone.bundle();
+              for (String name : fixture.phone.files.keySet()) {
+                File file = new File(folder, name);
+                file.getParentFile().mkdirs();
+                Files.write(file.toPath(), fixture.phone.files.get(name));
+              }
+              return bundle;
             },
             () -> null);
     ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class).setup();
@@ -234,8 +248,8 @@ public class AddingTest {
     ShadowActivity.IntentForResult asked = shadowOf(activity).getNextStartedActivityForResult();
     assertEquals(Intent.ACTION_OPEN_DOCUMENT, asked.intent.getAction());
     assertTrue(asked.intent.getBooleanExtra(Intent.EXTRA_ALLOW_MULTIPLE, false));
-    ClipData clip = ClipData.newRawUri("", file("a.tflite", model(100)));
-    clip.addItem(new ClipData.Item(file("b.tflite", model(200))));
+    ClipData clip = ClipData.newRawUri("", first);
+    clip.addItem(new ClipData.Item(second));
     Intent picked = new Intent();
     picked.setClipData(clip);
     shadowOf(activity).receiveResult(asked.intent, Activity.RESULT_OK, picked);
@@ -333,5 +347,72 @@ public class AddingTest {
     fixture.await(() -> !fixture.app.additions().isBusy());
     assertEquals(List.of("-3.0 to 3.0"), ranges);
     assertTrue(new File(Folders.bundles(fixture.app), "a/b.tflite").isFile());
+  }
+
+  /** A file with metadata, see {@code tests/android/metadata_files.py}. */
+  private Uri withMetadata(String name) throws IOException {
+    File file = new File("../tests/android/data/metadata_" + name + ".tflite");
+    return file(name + ".tflite", Files.readAllBytes(file.toPath()));
+  }
+
+  private static CheckBox classNames() {
+    return dialog().findViewById(R.id.class_names);
+  }
+
+  private static String said() {
+    return dialog().<TextView>findViewById(R.id.range_said).getText().toString();
+  }
+
+  private List<String> added(String key) throws Exception {
+    press(DialogInterface.BUTTON_POSITIVE);
+    fixture.await(() -> !fixture.app.additions().isBusy());
+    return Library.open(fixture.app, key).classNames();
+  }
+
+  @Test
+  public void whatAModelSaysOfItselfIsFilledIn() throws Exception {
+    pick(withMetadata("signed"), file("b.tflite", model(200)));
+    assertEquals("By its metadata: -1 to 1", said());
+    assertEquals(R.id.range_signed, dialog().<RadioGroup>findViewById(R.id.ranges).getCheckedRadioButtonId());
+    String names = "Name its 3 classes as its metadata does: tabby, größe, mit Komma, zebra …";
+    assertEquals(names, classNames().getText().toString());
+    assertEquals(List.of("tabby", "größe, mit Komma", "zebra"), added("signed"));
+    assertEquals(List.of("-1.0 to 1.0"), ranges);
+    assertEquals("no copy is left", 0, fixture.app.getCacheDir().list().length);
+  }
+
+  @Test
+  public void whatAModelSaysOfItselfCanBeChanged() throws Exception {
+    ActivityController<MainActivity> controller = pick(withMetadata("signed"), file("b.tflite", model(200)));
+    choose(R.id.range_255);
+    classNames().performClick();
+    controller.recreate();
+    assertFalse(classNames().isChecked());
+    assertEquals("those of before", List.of("zero", "one", "two"), added("signed"));
+    assertEquals(List.of("0.0 to 255.0"), ranges);
+  }
+
+  @Test
+  public void otherRangesOfMetadataAreNumbersToChange() throws Exception {
+    pick(withMetadata("none"), withMetadata("other"));
+    assertEquals("-0.5", field(R.id.range_low).getText().toString());
+    assertEquals("2", field(R.id.range_high).getText().toString());
+    assertEquals(View.GONE, classNames().getVisibility());
+    added("none");
+    assertEquals(List.of("-0.5 to 2.0"), ranges);
+  }
+
+  @Test
+  public void coloursWithRangesOfTheirOwnAreTold() throws Exception {
+    pick(withMetadata("colours"), file("b.tflite", model(200)));
+    assertTrue(said(), said().contains("(x − 123.7) / 58.40, (x − 116.3) / 57.12, (x − 103.5) / 57.38"));
+    assertTrue(said(), said().contains("which this app does not do"));
+  }
+
+  @Test
+  public void modelsWithoutMetadataAreAskedForAsBefore() throws Exception {
+    pick();
+    assertEquals(View.GONE, dialog().findViewById(R.id.range_said).getVisibility());
+    assertEquals(View.GONE, classNames().getVisibility());
   }
 }

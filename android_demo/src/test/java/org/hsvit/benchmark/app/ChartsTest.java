@@ -13,6 +13,7 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import org.hsvit.benchmark.R;
+import org.hsvit.benchmark.bundle.Measure;
 import org.junit.Before;
 import org.junit.Test;
 import org.junit.runner.RunWith;
@@ -36,8 +37,12 @@ public class ChartsTest {
     pair = SavedReport.read(new File("../tests/export/data/phone_report.json")).pairs.get(0);
   }
 
-  private Bitmap drawn(ChartView chart) {
-    chart.show(pair, "in words");
+  private Bitmap drawn(ChartView<SavedReport.Compared> chart) {
+    return drawn(chart, pair);
+  }
+
+  private <T> Bitmap drawn(ChartView<T> chart, T content) {
+    chart.show(content, "in words");
     chart.measure(View.MeasureSpec.makeMeasureSpec(WIDTH, View.MeasureSpec.EXACTLY), 0);
     chart.layout(0, 0, WIDTH, chart.getMeasuredHeight());
     Bitmap bitmap = Bitmap.createBitmap(WIDTH, chart.getHeight(), Bitmap.Config.ARGB_8888);
@@ -109,5 +114,70 @@ public class ChartsTest {
     assertArrayEquals(new int[] {2, 1, 0, 3}, HistogramView.counts(samples, 1, 5, 4));
     assertArrayEquals(new int[] {3, 0}, HistogramView.counts(new double[] {2, 2, 2}, 2, 2, 2));
     assertArrayEquals(new int[] {0, 0}, HistogramView.counts(new double[0], 0, 1, 2));
+  }
+
+  /** In latency and metric: a is in the middle, b best, and c is as fast as a and worse. */
+  private static final Overview THREE =
+      new Overview(
+          new Measure("accuracy", "Accuracy", true, true),
+          List.of(entry("a", 2, 0.8), entry("b", 1, 0.9), entry("c", 2, 0.7)));
+
+  private static Overview.Entry entry(String name, double p50, double metric) {
+    return new Overview.Entry(name, 10L, p50, metric, false);
+  }
+
+  /** The place of the only filled point: the middle of all filled pixels. */
+  private double[] best(Bitmap bitmap) {
+    double[] sum = new double[3];
+    for (int row = 0; row < bitmap.getHeight(); row++) {
+      for (int column = 0; column < WIDTH; column++) {
+        if (bitmap.getPixel(column, row) == mobile) {
+          sum[0]++;
+          sum[1] += column;
+          sum[2] += row;
+        }
+      }
+    }
+    return new double[] {sum[1] / sum[0], sum[2] / sum[0]};
+  }
+
+  @Test
+  public void theBestPointIsFilledWhereItsNumbersAre() {
+    TradeOffView chart = new TradeOffView(context, null);
+    double[] place = best(drawn(chart, THREE));
+    double plot = chart.x(2) - chart.x(0);
+    assertEquals(chart.x(0) + plot / 2, place[0], 1);
+    assertEquals(chart.y(0.9), place[1], 1);
+    assertEquals("a tick of 10% is half of 20%", (chart.y(0.7) + chart.y(0.9)) / 2, chart.y(0.8), 1e-3);
+    assertTrue("more is above", chart.y(0.9) < chart.y(0.7));
+  }
+
+  @Test
+  public void timesGrowFromTheRightWherePeopleReadSo() {
+    TradeOffView chart = new TradeOffView(context, null);
+    double upright = best(drawn(chart, THREE))[0];
+    chart.setLayoutDirection(View.LAYOUT_DIRECTION_RTL);
+    assertEquals(WIDTH - upright, best(drawn(chart, THREE))[0], 1);
+  }
+
+  @Test
+  public void ticksAreRound() {
+    assertEquals(List.of(0.0, 1.0, 2.0), Ticks.between(0, 2.7, 4));
+    assertEquals(List.of(0.0, 50.0, 100.0), Ticks.between(0, 130, 4));
+    assertEquals(2, Ticks.between(0.041, 0.062, 3).size());
+    assertEquals(0.06, Ticks.between(0.041, 0.062, 3).get(1), 1e-12);
+  }
+
+  /** WCAG asks 3 of what is seen in charts (1.4.11). */
+  @Test
+  public void chartsCanBeSeen() {
+    for (String night : List.of("+notnight", "+night")) {
+      RuntimeEnvironment.setQualifiers(night);
+      Context now = RuntimeEnvironment.getApplication();
+      for (int colour : new int[] {R.color.original, R.color.mobile}) {
+        double contrast = Contrast.of(now.getColor(colour), now.getColor(R.color.surface));
+        assertTrue(night + " " + contrast, contrast >= 3);
+      }
+    }
   }
 }

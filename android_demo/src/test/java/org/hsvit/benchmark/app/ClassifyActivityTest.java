@@ -131,6 +131,15 @@ public class ClassifyActivityTest extends Looks {
   }
 
   @Test
+  public void aCorrectClassThatIsNotChosenHasNoTick() throws Exception {
+    fixture.push();
+    open(); // with the first image, whose label is not what the models say
+    String correct = text().replaceFirst("(?s).*Correct class: (\\w+).*", "$1");
+    assertTrue(column(0), column(0).contains("\n" + correct + "\n"));
+    assertFalse(text(), text().contains("✓"));
+  }
+
+  @Test
   public void imagesGoRound() throws Exception {
     fixture.push();
     open();

@@ -26,11 +26,13 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
+import org.robolectric.annotation.Config;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.shadows.ShadowAlertDialog;
 
 /** The first screen: choosing, running, turning the phone, leaving. */
 @RunWith(RobolectricTestRunner.class)
+@Config(sdk = {26, 29, 31, 34, 35})
 public class MainActivityTest {
   @Rule public final AppFixture fixture = new AppFixture();
   private final ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class);
@@ -192,7 +194,8 @@ public class MainActivityTest {
     open();
     fixture.hold(FakePhone.ORIGINAL);
     click(R.id.run);
-    click(R.id.run);
+    assertEquals(View.GONE, controller.get().findViewById(R.id.run).getVisibility());
+    click(R.id.cancel);
     assertTrue(has("Stopping…"));
     fixture.letGo();
     Run.Ending ending = fixture.awaitEnding();

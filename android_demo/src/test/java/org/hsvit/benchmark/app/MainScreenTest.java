@@ -85,7 +85,7 @@ public class MainScreenTest extends Looks {
   public void aRun() throws Exception {
     MainActivity activity = openAndRun();
     fits(activity, "running");
-    activity.findViewById(R.id.run).performClick();
+    activity.findViewById(R.id.cancel).performClick();
     fixture.letGo();
     fixture.awaitEnding();
     fits(activity, "ended");
@@ -98,9 +98,10 @@ public class MainScreenTest extends Looks {
   }
 
   @Test
-  @Config(qualifiers = "+land")
-  public void aRunOnItsSide() throws Exception {
-    aRunLeavesRoomForTheModels("running_land");
+  @Config(qualifiers = "w760dp-h360dp-land-xhdpi")
+  public void aRunInLargeLettersOnItsSide() throws Exception {
+    RuntimeEnvironment.setFontScale(2);
+    aRunLeavesRoomForTheModels("running_large_land");
   }
 
   /** At least a third of the screen. */

@@ -39,9 +39,10 @@ public class ResultsActivityTest extends Looks {
     super("results");
   }
 
+  /** A run of a demo on two accelerators: names are long, and some models are wrong. */
   @Override
   Activity full() throws Exception {
-    return open();
+    return open(ManyModels.of(report));
   }
 
   @Before
@@ -61,7 +62,11 @@ public class ResultsActivityTest extends Looks {
   }
 
   private ResultsActivity openChanged() throws Exception {
-    Files.write(file.toPath(), report.toString().getBytes(StandardCharsets.UTF_8));
+    return open(report);
+  }
+
+  private ResultsActivity open(JSONObject other) throws Exception {
+    Files.write(file.toPath(), other.toString().getBytes(StandardCharsets.UTF_8));
     return open();
   }
 
@@ -78,7 +83,7 @@ public class ResultsActivityTest extends Looks {
   }
 
   private static String text(View card, int id) {
-    return card.<TextView>findViewById(id).getText().toString();
+    return Screen.text(card.<TextView>findViewById(id));
   }
 
   private static void assertContains(String part, String text) {
@@ -91,7 +96,9 @@ public class ResultsActivityTest extends Looks {
     String asked = "Asked for CPU, 1 thread\n6 alternating blocks of at least 20 runs";
     assertContains("sums\nMaker Phone 7, Android 14\n" + asked + "\n", Screen.text(activity));
     View card = card(activity, 0);
-    assertEquals("int8 takes 0.503 of the original’s time; 95%: 0.497 to 0.506", text(card, R.id.ratio));
+    assertEquals("int8 is 1.99 times as fast as the original", text(card, R.id.headline));
+    String ratio = "0.503 of the original’s time; 95% interval: 0.497 to 0.506";
+    assertEquals(ratio, text(card, R.id.ratio));
     assertEquals("p50: original 2.09 ms, int8 1.05 ms", row(card, 1));
     assertEquals("p90: original 2.17 ms, int8 1.09 ms", row(card, 2));
     assertEquals("p99: original 2.20 ms, int8 1.10 ms", row(card, 3));
@@ -101,6 +108,54 @@ public class ResultsActivityTest extends Looks {
     String agreement = "Compared on 10 samples:\nSame class: 100%\nLargest difference: 0.118";
     assertEquals(agreement, text(card, R.id.agreement));
     assertEquals(View.GONE, card.findViewById(R.id.alarm).getVisibility());
+  }
+
+  @Test
+  public void theHeadlineSaysWhichIsFaster() throws Exception {
+    assertEquals("int8 takes 1.25 times as long as the original", headline(1.25, 1.2, 1.3));
+    String same = "No certain difference: int8 is about as fast as the original";
+    assertEquals(same, headline(0.98, 0.95, 1.01));
+    assertEquals(same, headline(1.02, 0.99, 1.05));
+    assertEquals("int8 is 1.11 times as fast as the original", headline(0.9, 0.89, 0.91));
+  }
+
+  private String headline(double ratio, double low, double high) throws Exception {
+    first("pairs").getJSONObject("ratio").put("value", ratio).put("low", low).put("high", high);
+    return text(card(openChanged(), 0), R.id.headline);
+  }
+
+  @Test
+  public void columnsAreOriginalAndMobile() throws Exception {
+    View head = card(open(), 0).<ViewGroup>findViewById(R.id.table).getChildAt(0);
+    assertEquals("original", text(head, R.id.original));
+    assertEquals("mobile", text(head, R.id.mobile));
+  }
+
+  @Test
+  public void allModelsComeFirstInATable() throws Exception {
+    ResultsActivity activity = open();
+    ViewGroup table = activity.findViewById(R.id.overview_table);
+    assertEquals("its head, and the original once", 1 + 3, table.getChildCount());
+    assertEquals("● 1 int8", text(table.getChildAt(1), R.id.name));
+    assertEquals("1.05 ms", text(table.getChildAt(1), R.id.latency));
+    assertEquals("90%", text(table.getChildAt(1), R.id.metric));
+    assertEquals("22 bytes", text(table.getChildAt(1), R.id.size));
+    assertEquals("○ 2 original", text(table.getChildAt(2), R.id.name));
+    assertEquals("⚠ 3 dynamic: WRONG", text(table.getChildAt(3), R.id.name));
+    String screen = Screen.text(activity);
+    assertTrue(screen, screen.indexOf("All models") < screen.indexOf("int8.tflite against"));
+    String spoken = activity.findViewById(R.id.trade_off).getContentDescription().toString();
+    assertEquals("Accuracy against latency. The best are: int8.", spoken);
+  }
+
+  @Test
+  public void withoutAMetricThereIsATableAlone() throws Exception {
+    report.put("task", new JSONObject("{\"name\": \"tensors\", \"metric\": null, \"agreement\": null}"));
+    ResultsActivity activity = openChanged();
+    assertEquals(View.GONE, activity.findViewById(R.id.trade_off).getVisibility());
+    View row = activity.<ViewGroup>findViewById(R.id.overview_table).getChildAt(1);
+    assertEquals("○ 1 int8", text(row, R.id.name));
+    assertEquals(View.GONE, row.findViewById(R.id.metric).getVisibility());
   }
 
   @Test
@@ -121,6 +176,7 @@ public class ResultsActivityTest extends Looks {
     TextView alarm = card.findViewById(R.id.alarm);
     assertEquals(View.VISIBLE, alarm.getVisibility());
     assertContains("WRONG OUTPUTS on this phone: dynamic.", alarm.getText().toString());
+    assertEquals("no speed in bold", View.GONE, card.findViewById(R.id.headline).getVisibility());
     assertTrue("a sign beside it", alarm.getCompoundDrawablesRelative()[0] != null);
     assertEquals("Outputs: original ✓ correct, dynamic ⚠ WRONG", row(card, 8));
   }
@@ -222,7 +278,9 @@ public class ResultsActivityTest extends Looks {
     Intent sent = share(R.id.share_text);
     assertEquals("text/plain", sent.getType());
     String text = sent.getStringExtra(Intent.EXTRA_TEXT);
-    assertContains("\nint8 takes 0.503 of the original’s time; 95%: 0.497 to 0.506\n", text);
+    assertContains("\n1, int8: 1.05 ms, Accuracy 90%, 22 bytes, one of the best\n", text);
+    String ratio = "0.503 of the original’s time; 95% interval: 0.497 to 0.506";
+    assertContains("\nint8 is 1.99 times as fast as the original\n" + ratio + "\n", text);
     assertContains("\np50: original 2.09 ms, int8 1.05 ms\n", text);
     assertContains("\nWRONG OUTPUTS on this phone: dynamic.", text);
     assertContains("pair broken was not measured", text);

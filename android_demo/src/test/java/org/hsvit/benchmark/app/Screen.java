@@ -5,11 +5,14 @@ import android.text.Layout;
 import android.text.TextUtils;
 import android.view.View;
 import android.view.ViewGroup;
+import android.widget.EditText;
 import android.widget.ImageView;
+import android.widget.Spinner;
 import android.widget.TextView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.hsvit.benchmark.R;
 
 /** Reads what an activity shows. */
 final class Screen {
@@ -44,15 +47,20 @@ final class Screen {
     throw new AssertionError("no such " + type.getSimpleName() + " in: " + text(activity));
   }
 
-  /** The visible text, one view on each line. */
+  /** The visible text, one view on each line, without what {@link Words#wrapped} puts in. */
   static String text(Activity activity) {
     StringBuilder text = new StringBuilder();
     for (View view : views(activity)) {
       if (view instanceof TextView) {
-        text.append(((TextView) view).getText()).append('\n');
+        text.append(text((TextView) view)).append('\n');
       }
     }
     return text.toString();
+  }
+
+  /** The text of a view, without that. */
+  static String text(TextView view) {
+    return view.getText().toString().replace("\u200B", "").replace('\u00A0', ' ');
   }
 
   /** Texts that do not fit into their view, or their view into its parent, and those with a broken word. */
@@ -87,6 +95,33 @@ final class Screen {
       inner = holder;
     }
     return false;
+  }
+
+  /** Views that reach out of the screen at its sides. */
+  static List<View> outside(Activity activity) {
+    List<View> outside = new ArrayList<>();
+    int width = activity.getWindow().getDecorView().getWidth();
+    for (View view : views(activity)) {
+      int[] place = new int[2];
+      view.getLocationInWindow(place);
+      if (place[0] < 0 || place[0] + view.getWidth() > width) {
+        outside.add(view);
+      }
+    }
+    return outside;
+  }
+
+  /** Things to touch that are smaller than a finger: 48 dp. */
+  static List<View> small(Activity activity) {
+    List<View> small = new ArrayList<>();
+    int least = activity.getResources().getDimensionPixelSize(R.dimen.touch);
+    for (View view : views(activity)) {
+      boolean isTouched = view.hasOnClickListeners() || view instanceof EditText || view instanceof Spinner;
+      if (isTouched && (view.getWidth() < least || view.getHeight() < least)) {
+        small.add(view);
+      }
+    }
+    return small;
   }
 
   /** Buttons, pictures and charts without a text for screen readers. */
