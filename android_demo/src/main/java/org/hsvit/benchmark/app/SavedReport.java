@@ -39,6 +39,12 @@ final class SavedReport {
     /** Latencies of all counted runs; empty where the report has none. */
     final double[] samples;
 
+    /** Median latency by threads, in points of {threads, milliseconds}; empty where it was not measured. */
+    final double[][] threads;
+
+    /** Median latency without a pause, in points of {seconds, milliseconds}; empty where it was not measured. */
+    final double[][] sustained;
+
     /** Whether its outputs were compared with correct ones. */
     final boolean checked;
 
@@ -57,6 +63,8 @@ final class SavedReport {
       firstInferenceMs = number(json, "first_inference_ms");
       metric = task.metric == null ? null : number(json.getJSONObject("metrics"), task.metric.name);
       samples = json.isNull("blocks_ms") ? new double[0] : flat(json.getJSONArray("blocks_ms"));
+      threads = points(json.optJSONArray("thread_sweep"), "threads");
+      sustained = points(json.optJSONArray("sustained"), "at_s");
       JSONObject reference = json.optJSONObject("reference");
       checked = reference != null;
       boolean finite = warnings.stream().noneMatch(w -> w.code.equals("not_finite") && name.equals(w.model));
@@ -236,6 +244,16 @@ final class SavedReport {
       objects.add(array.getJSONObject(i));
     }
     return objects;
+  }
+
+  /** Points of a field and the median latency there. */
+  private static double[][] points(JSONArray times, String field) throws JSONException {
+    double[][] points = new double[times == null ? 0 : times.length()][];
+    for (int i = 0; i < points.length; i++) {
+      JSONObject time = times.getJSONObject(i);
+      points[i] = new double[] {real(time, field), real(time, "p50_ms")};
+    }
+    return points;
   }
 
   private static double[] flat(JSONArray rows) throws JSONException {
