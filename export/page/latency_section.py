@@ -179,6 +179,16 @@ def _latency_tables(report):
 
 def _more_tables(report):
     """Tables of what a phone measures besides, where it was asked to."""
+    memories = _measured_more(report, "memory")
+    if memories:
+        yield report_page.table(
+            "Memory that each model adds to its process",
+            ["<Model", "After loading", "After some runs", "At most"],
+            [
+                [name, *(formats.size(memory[f"{key}_bytes"]) for key in ("init", "overall", "peak"))]
+                for name, memory in memories.items()
+            ],
+        )
     swept = _measured_more(report, "thread_sweep")
     if swept:
         counts = [time["threads"] for time in next(iter(swept.values()))]
@@ -226,6 +236,16 @@ def _accelerator(accelerator):
     return ", ".join([used.upper() if used else "unknown", *filter(None, details)])
 
 
+def _cores(report):
+    """The cores that were asked for, and where those of pairs are others."""
+    asked = report["settings"].get("cores")
+    if asked is None:
+        return None
+    used = [pair.get("cores") for pair in report["pairs"]]
+    told = ", ".join(map(str, asked))
+    return told if all(cores == asked for cores in used) else f"{told} were asked for and refused"
+
+
 def _cluster(cluster):
     cores = ", ".join(map(str, cluster["cores"]))
     clock = formats.number(cluster["max_mhz"], ".0f", " MHz at most")
@@ -249,6 +269,7 @@ def _device_facts(report):
         ("Architecture", cpu["architecture"]),
         ("Cores", cpu["logical_cores"]),
         ("Clusters of cores", "; ".join(map(_cluster, cpu.get("clusters") or ())) or None),
+        ("Models ran on cores", _cores(report)),
         ("CPU features", cpu["features"] and ", ".join(cpu["features"])),
         ("Memory", formats.size(device["memory_bytes"])),
         ("System", " ".join(str(value) for value in (system["name"], system["version"]) if value) or None),

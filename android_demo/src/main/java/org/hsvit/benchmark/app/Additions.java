@@ -43,7 +43,7 @@ final class Additions {
     app.inBackground(
         () -> {
           try {
-            return files.size() > 1 ? null : new Adding(app, app.phone.describer).addArchive(files.get(0));
+            return files.size() > 1 ? null : new Adding(app, app.phone.isolation).addArchive(files.get(0));
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
           }
@@ -61,7 +61,7 @@ final class Additions {
     app.inBackground(
         () -> {
           try {
-            return new Adding(app, app.phone.describer).add(files, range);
+            return new Adding(app, app.phone.isolation).add(files, range);
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
           } catch (RuntimeException | LinkageError | OutOfMemoryError error) {

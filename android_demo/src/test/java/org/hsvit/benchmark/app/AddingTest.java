@@ -65,18 +65,23 @@ public class AddingTest {
   }
 
   private String add(Uri... files) throws Adding.Refusal {
-    return new Adding(
-            fixture.app,
-            (folder, names, range) -> {
-              described.addAll(names);
-              assertTrue(range == PIXELS);
-              return null;
-            })
-        .add(Arrays.asList(files), PIXELS);
+    fixture.describe(
+        (folder, names, range) -> {
+          described.addAll(names);
+          assertEquals(PIXELS.low, range.low, 0);
+          assertEquals(PIXELS.high, range.high, 0);
+          return null;
+        });
+    return adding().add(Arrays.asList(files), PIXELS);
+  }
+
+  private Adding adding() {
+    return new Adding(fixture.app, fixture.app.phone.isolation);
   }
 
   private String refusal(Phone.Describer describer, Uri... files) {
-    Adding adding = new Adding(fixture.app, describer);
+    fixture.describe(describer);
+    Adding adding = adding();
     String message =
         assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files), PIXELS)).getMessage();
     assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
@@ -180,7 +185,7 @@ public class AddingTest {
 
   @Test
   public void anArchiveIsAddedAsABundle() throws Exception {
-    Adding adding = new Adding(fixture.app, null);
+    Adding adding = adding();
     Uri uri = file("my models.zip", fixture.archive(null));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
@@ -196,7 +201,7 @@ public class AddingTest {
   public void anArchiveThatIsNoBundleIsRefused() throws Exception {
     Uri uri = file("x.zip", fixture.archive("more.txt"));
     String said =
-        assertThrows(Adding.Refusal.class, () -> new Adding(fixture.app, null).addArchive(uri)).getMessage();
+        assertThrows(Adding.Refusal.class, () -> adding().addArchive(uri)).getMessage();
     assertEquals(
         "x.zip was not added: it is no bundle.\nthe archive has a file that no bundle needs, more.txt", said);
     assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
@@ -217,17 +222,11 @@ public class AddingTest {
 
   /** Opens the first screen and picks two files there. */
   private ActivityController<MainActivity> pick() throws InterruptedException {
-    fixture.app.phone =
-        new Phone(
-            fixture.app.phone.measurers,
-            fixture.phone,
-            fixture.phone,
-            fixture.phone,
-            (folder, files, range) -> {
-              ranges.add(range.low + " to " + range.high);
-              return fixture.phone.bundle();
-            },
-            () -> null);
+    fixture.describe(
+        (folder, files, range) -> {
+          ranges.add(range.low + " to " + range.high);
+          return fixture.phone.bundle();
+        });
     ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class).setup();
     MainActivity activity = controller.get();
     activity.findViewById(R.id.add).performClick();

@@ -207,7 +207,7 @@ public class BenchmarkTest {
       assertEquals(10, times.get(i).runs);
       assertEquals(phone.fastestMs / (1 + 0.5 * i), times.get(i).p50, 1e-4);
     }
-    assertTrue(progress.contains("TIMING_MORE 7/8"));
+    assertTrue(progress.contains("TIMING_MORE 16/16"));
     assertNull(measure("int8", FEW).mobile.extra.threads);
     Settings gpu = blocks(2, 5).threadSweep(true).accelerators(List.of(Accelerator.GPU)).build();
     assertNull(measure("int8", gpu).mobile.extra.threads);

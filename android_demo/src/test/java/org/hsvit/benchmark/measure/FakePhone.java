@@ -39,6 +39,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   private static final int SIDE = 4;
   private static final int CLASSES = 3;
   private static final double CLOCK_STEP_MS = 10;
+  private static final long PROCESS_BYTES = 70 << 20; // before a model is loaded
 
   /** Contents of the bundle's files. */
   public final Map<String, byte[]> files = new HashMap<>();
@@ -91,11 +92,20 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** CPU time of a run divided by its elapsed time. */
   public double busyCores = 1;
 
+  /** Whether it tells its memory: a loaded model takes 8 MiB, int8 2 MiB, loading twice that, each run 4 kiB. */
+  public boolean tellsMemory = true;
+
+  /** Whether threads can be bound to cores. */
+  public boolean bindsCores = true;
+
+  private List<Integer> allowed = List.of(0, 1, 2, 3);
   private boolean detects;
   private final Random noise = new Random(0);
   private long nanos = 1_000_000_000;
   private long cpuNanos;
   private double workedMs;
+  private long resident = PROCESS_BYTES;
+  private long peak = PROCESS_BYTES;
 
   public FakePhone() {
     Random random = new Random(1);
@@ -344,8 +354,39 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   }
 
   @Override
+  public Memory memory() {
+    return tellsMemory ? new Memory(resident, peak) : null;
+  }
+
+  /** The memory of a model in a new process. */
+  public ModelMemory memory(Bundle bundle, ModelFile model, Settings settings) throws ModelException {
+    FakePhone process = new FakePhone();
+    process.tellsMemory = tellsMemory;
+    process.missing.putAll(missing);
+    ModelMemory memory = ModelMemory.measure(bundle, model, process, process, settings);
+    log.addAll(process.log);
+    return memory;
+  }
+
+  private void take(long bytes) {
+    resident += bytes;
+    peak = Math.max(peak, resident);
+  }
+
+  @Override
   public int cores() {
     return 4;
+  }
+
+  @Override
+  public void bind(List<Integer> cores) {
+    log.add("bind " + cores);
+    allowed = bindsCores ? cores : allowed;
+  }
+
+  @Override
+  public List<Integer> allowedCores() {
+    return allowed;
   }
 
   @Override
@@ -372,12 +413,19 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     FakeRunner(String file, Settings settings) {
       this.file = file;
       this.accelerator = settings.accelerator();
+      take(2 * bytes());
+      take(-bytes());
       this.speedup = 1 + parallel * (settings.threads - 1);
+    }
+
+    private long bytes() {
+      return (file.equals(INT8) ? 2L : 8L) << 20;
     }
 
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
+      take(4 << 10);
       double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / speedup / (accelerator == Accelerator.CPU ? 1 : acceleration);
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       workedMs += passed / 1e6;
@@ -423,6 +471,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public void close() {
+      take(-bytes());
       log.add("close " + file);
     }
   }

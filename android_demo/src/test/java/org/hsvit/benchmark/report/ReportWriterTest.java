@@ -12,6 +12,8 @@ import java.util.Locale;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.MeasurerWithMemory;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONObject;
 import org.junit.Rule;
@@ -39,7 +41,12 @@ public class ReportWriterTest {
 
   private static Session.Outcome run(FakePhone phone, Settings settings, File file) throws Exception {
     Bundle bundle = phone.bundle();
-    return new Session(phone.benchmark(bundle), bundle, SessionTest.DEVICE, phone, file)
+    PairMeasurer measurer =
+        new MeasurerWithMemory(
+            phone.benchmark(bundle),
+            (model, asked, listener) -> phone.memory(bundle, model, asked),
+            phone);
+    return new Session(measurer, bundle, SessionTest.DEVICE, phone, file)
         .run(bundle.pairs(), settings, heating(phone));
   }
 
@@ -66,6 +73,7 @@ public class ReportWriterTest {
             .cooldownMs(500)
             .threadSweep(true)
             .sustainedS(1)
+            .cores(List.of(0, 1, 2, 3))
             .build();
     return run(phone, all, file);
   }
