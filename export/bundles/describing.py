@@ -12,9 +12,10 @@ from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabiliti
 from hsvit_keras.artifacts.writing import report_of
 from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.layers.model_description import description_of
-from hsvit_runtime import json_files
+from hsvit_runtime import inspection, json_files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from hsvit_runtime.json_schemas import TEXT, record
+from hsvit_runtime.litert import xnnpack_2_16
 from hsvit_runtime.pixels import in_range
 from hsvit_runtime.tflite_model import TFLiteModel
 
@@ -109,8 +110,15 @@ def describe(folder, images, path, title, *, first=None, correct=None):
         },
         "outputs": tensors,
         "reference": references.write(folder, path.stem, of_file, allowed, correct.runtime),
+        "delegation": _delegation(content),
         "metrics": {} if images.labels is None else images.task.evaluate(outputs, images.labels),
     }
+
+
+def _delegation(content):
+    """What the delegate of the app's runtime takes; None where that runtime does not load the file."""
+    found = inspection.inspect(content)["delegation"][xnnpack_2_16.RUNTIME]
+    return found and {name: found[name] for name in ("nodes_delegated", "nodes_total", "partitions")}
 
 
 def _rule(path, task, tensors):

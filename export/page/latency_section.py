@@ -230,6 +230,7 @@ def _accelerator(accelerator):
         partitions and ("1 partition" if partitions == 1 else f"{partitions} partitions"),
         accelerator["nodes_total"]
         and f"{accelerator['nodes_delegated']} of {accelerator['nodes_total']} nodes",
+        accelerator.get("nodes_known_from") == "bundle" and "as the bundle says, not the runtime's log",
         asked and asked != used and f"asked for {asked.upper()}",
         accelerator.get("cpu_p50_ms") and f"{formats.milliseconds(accelerator['cpu_p50_ms'])} on the CPU",
     ]

@@ -16,6 +16,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from ai_edge_litert.interpreter import Interpreter
+from ai_edge_litert.tools import flatbuffer_utils
 
 from data_sets import load_dataset
 from export import bundle
@@ -148,6 +149,15 @@ def test_the_correct_outputs_of_artifacts_are_those_of_litert_here(written):
         np.testing.assert_allclose(only(correct(folder, model)), rows, atol=1e-5)
         # Far from what another model computes.
         assert 0 < model["reference"]["outputs"][0]["max_abs_diff"] < 0.3 * np.abs(rows).max()
+
+
+def test_the_nodes_that_the_delegate_of_the_apps_runtime_takes(written):
+    folder, described = written
+    for model in described["models"]:
+        told, graph = model["delegation"], flatbuffer_utils.read_model(folder / model["file"]).subgraphs[0]
+        assert told["nodes_total"] == len(graph.operators)
+        assert told["nodes_delegated"] == told["nodes_total"]  # they are small: nothing is left over
+        assert told["partitions"] == 1
 
 
 def test_metrics_are_those_of_the_whole_test_part(written):

@@ -78,6 +78,16 @@ def test_it_has_memory_and_cores(phone_report):
     assert all(pair["cores"] == asked for pair in phone_report["pairs"])
 
 
+def test_nodes_that_the_bundle_tells_are_told_so(phone_report):
+    report = copy.deepcopy(phone_report)
+    accelerator = report["models"][3]["accelerator"]
+    assert accelerator["nodes_known_from"] == "log"
+    accelerator["nodes_known_from"] = "bundle"
+    reports.validate(report)
+    told = "14 partitions, 80 of 109 nodes, as the bundle says, not the runtime&#x27;s log"
+    assert told in "".join(latency_section.details(report))
+
+
 def test_refused_cores_are_told(phone_report):
     report = copy.deepcopy(phone_report)
     report["pairs"][1]["cores"] = list(range(8))

@@ -138,7 +138,16 @@ final class BundleParser {
         outputs,
         range(input),
         fields.isNull("reference") ? null : reference(fields.object("reference"), Part.of(outputs)),
+        fields.isNull("delegation") ? null : delegation(fields.object("delegation")),
         fields.object("metrics").namedNumbers());
+  }
+
+  private static Delegation delegation(Fields fields) throws BundleException {
+    int total = (int) fields.integer("nodes_total", 0, Integer.MAX_VALUE);
+    return new Delegation(
+        (int) fields.integer("nodes_delegated", 0, total),
+        total,
+        (int) fields.integer("partitions", 0, total));
   }
 
   private List<Tensor> outputs(Fields fields) throws BundleException {

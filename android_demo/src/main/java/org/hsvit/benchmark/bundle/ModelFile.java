@@ -31,6 +31,9 @@ public final class ModelFile {
   /** The correct outputs; null where they are not known. */
   public final Reference reference;
 
+  /** What the delegate of the bundle's runtime takes, by its rules; null where it is not known. */
+  public final Delegation delegation;
+
   /** Metrics of the task, measured where the model was made; empty where they are not known. */
   public final Map<String, Double> metrics;
 
@@ -44,6 +47,7 @@ public final class ModelFile {
       List<Tensor> outputs,
       InputRange range,
       Reference reference,
+      Delegation delegation,
       Map<String, Double> metrics) {
     this.file = file;
     this.title = title;
@@ -55,6 +59,7 @@ public final class ModelFile {
     this.parts = Part.of(outputs);
     this.range = range;
     this.reference = reference;
+    this.delegation = delegation;
     this.metrics = metrics;
   }
 

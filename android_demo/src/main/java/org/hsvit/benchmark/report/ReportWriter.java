@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.Agreement;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelMemory;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
@@ -227,6 +227,7 @@ public final class ReportWriter {
         "partitions", taken == null ? null : taken.partitions,
         "nodes_delegated", taken == null ? null : taken.nodes,
         "nodes_total", taken == null ? null : taken.total,
+        "nodes_known_from", taken == null ? null : result.delegationFromBundle ? "bundle" : "log",
         "cpu_p50_ms", result.extra.cpuMs);
   }
 

@@ -3,9 +3,9 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Cores;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ExtraPlan;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
@@ -77,8 +77,9 @@ final class Warnings {
     if (result.asked != Accelerator.CPU) {
       accelerator(name, result);
     } else if (taken != null && !taken.isWhole()) {
-      String format = "%s runs %d of %d ops, in %d pieces: the others run on slower kernels in between";
-      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
+      String source = result.delegationFromBundle ? ", as the bundle says, for the runtime's log tells nothing" : "";
+      String format = "%s runs %d of %d ops, in %d pieces%s: the others run on slower kernels in between";
+      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions, source);
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.Random;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.bundle.ModelFile;
@@ -94,6 +95,9 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
   /** Whether it tells its memory: a loaded model takes 8 MiB, int8 2 MiB, loading twice that, each run 4 kiB. */
   public boolean tellsMemory = true;
+
+  /** Whether the runtime logs how much of a model its delegate takes. */
+  public boolean logsDelegation = true;
 
   /** Whether threads can be bound to cores. */
   public boolean bindsCores = true;
@@ -461,7 +465,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public Delegation delegation() {
-      return delegations.getOrDefault(file, new Delegation(86, 86, 1));
+      return !logsDelegation ? null : delegations.getOrDefault(file, new Delegation(86, 86, 1));
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.Bundle;
-import org.hsvit.benchmark.measure.Delegation;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.MeasurerWithMemory;
 import org.hsvit.benchmark.measure.PairMeasurer;

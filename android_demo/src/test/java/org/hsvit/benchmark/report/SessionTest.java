@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONArray;
@@ -368,6 +368,43 @@ public class SessionTest {
     JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
     assertEquals(14, cut.getInt("partitions"));
     assertEquals(109, cut.getInt("nodes_total"));
+  }
+
+  /** Some phones show an app no log; the bundle knows what the delegate of 2.16 takes. */
+  @Test
+  public void piecesAreThoseOfTheBundleWhereTheLogIsSilent() throws Exception {
+    JSONObject expected = Json.object("nodes_delegated", 80, "nodes_total", 109, "partitions", 14);
+    phone.described.getJSONArray("models").getJSONObject(1).put("delegation", expected);
+    run("int8");
+    assertEquals("the log counts where it tells", "", warnings());
+    assertEquals("log", accelerator(1).getString("nodes_known_from"));
+    phone.logsDelegation = false;
+    run("int8");
+    assertEquals(
+        "fallback int8.tflite: XNNPACK runs 80 of 109 ops, in 14 pieces, as the bundle says, for the runtime's log "
+            + "tells nothing: the others run on slower kernels in between",
+        warnings());
+    assertEquals("bundle", accelerator(1).getString("nodes_known_from"));
+    assertEquals(14, accelerator(1).getInt("partitions"));
+    assertTrue("the bundle says nothing of the original", accelerator(0).isNull("partitions"));
+    assertTrue(accelerator(0).isNull("nodes_known_from"));
+  }
+
+  /** Another runtime, or other kernels, take other nodes. */
+  @Test
+  public void theBundleDoesNotKnowOtherRuntimes() throws Exception {
+    phone.logsDelegation = false;
+    JSONObject expected = Json.object("nodes_delegated", 80, "nodes_total", 109, "partitions", 14);
+    phone.described.getJSONArray("models").getJSONObject(1).put("delegation", expected);
+    run(on(Accelerator.GPU), DEVICE, "int8");
+    assertTrue(accelerator(1).isNull("partitions"));
+    phone.described.put("runtime", "2.17");
+    run("int8");
+    assertTrue(accelerator(1).isNull("partitions"));
+  }
+
+  private JSONObject accelerator(int model) throws Exception {
+    return read().getJSONArray("models").getJSONObject(model).getJSONObject("accelerator");
   }
 
   @Test
