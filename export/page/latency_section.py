@@ -189,6 +189,18 @@ def _more_tables(report):
                 for name, memory in memories.items()
             ],
         )
+    cut = _measured_more(report, "ops")
+    if cut:
+        kinds = dict.fromkeys(op["kind"] for ops in cut.values() for op in ops)
+        times = {name: {op["kind"]: op["p50_ms"] for op in ops} for name, ops in cut.items()}
+        yield report_page.table(
+            "Median latency of each kind of operation, cut out and run alone",
+            ["<Model", *kinds],
+            [
+                [name, *(formats.milliseconds(of_kind.get(kind)) for kind in kinds)]
+                for name, of_kind in times.items()
+            ],
+        )
     swept = _measured_more(report, "thread_sweep")
     if swept:
         counts = [time["threads"] for time in next(iter(swept.values()))]

@@ -88,6 +88,17 @@ def test_nodes_that_the_bundle_tells_are_told_so(phone_report):
     assert told in "".join(latency_section.details(report))
 
 
+def test_it_has_the_operations_that_were_cut_out(phone_report):
+    ops = {model["name"]: model["ops"] for model in phone_report["models"]}
+    assert ops == {
+        **dict.fromkeys(("original.tflite", "original.tflite (2)", "dynamic.tflite")),
+        "int8.tflite": [
+            {"kind": "MLP", "files": 2, "p50_ms": 0.5},
+            {"kind": "Convolution", "files": 1, "p50_ms": 0.25},
+        ],
+    }
+
+
 def test_refused_cores_are_told(phone_report):
     report = copy.deepcopy(phone_report)
     report["pairs"][1]["cores"] = list(range(8))
@@ -131,6 +142,7 @@ def test_the_page_shows_it():
         "Median latency by threads: original.tflite 2.1",
         "Median latency without a pause, by seconds: original.tflite 2.",
         "Memory that each model adds to its process",
+        "Median latency of each kind of operation, cut out and run alone",
         "Models ran on cores</dt><dd>0, 1, 2, 3<",
         "cores 4, 5, 6, 7, 2900 MHz at most, capacity 1024",
     ):

@@ -4,11 +4,13 @@ import android.content.Context;
 import android.view.ViewGroup;
 import android.widget.LinearLayout;
 import android.widget.TextView;
+import java.util.Comparator;
+import java.util.StringJoiner;
 import java.util.function.DoubleFunction;
 import java.util.function.Function;
 import org.hsvit.benchmark.R;
 
-/** What was measured of a pair besides, as charts at the end of its card: latency by threads, and over minutes. */
+/** What was measured of a pair besides, at the end of its card: memory, operations, charts over threads and minutes. */
 final class MoreCharts {
   private static final double LONG_S = 120; // from here on minutes are told
   private static final double MINUTE_S = 60;
@@ -23,11 +25,49 @@ final class MoreCharts {
     this.pair = pair;
   }
 
-  /** Adds the charts that the report has numbers for. */
+  /** Adds what the report has numbers for. */
   static void addTo(ViewGroup card, SavedReport.Compared pair) {
     MoreCharts charts = new MoreCharts(card, pair);
+    charts.addMemory();
+    charts.addKinds(charts.context.getString(R.string.results_original), pair.original);
+    charts.addKinds(pair.mobile.title(), pair.mobile);
     charts.add(R.string.more_threads, model -> model.threads, charts::threads);
     charts.add(R.string.more_sustained, model -> model.sustained, charts::time);
+  }
+
+  private void addMemory() {
+    if (pair.original.peakBytes == null || pair.mobile.peakBytes == null) {
+      return;
+    }
+    String original = Words.size(context.getResources(), pair.original.peakBytes);
+    String mobile = Words.size(context.getResources(), pair.mobile.peakBytes);
+    note(context.getString(R.string.more_memory, original, pair.mobile.title(), mobile));
+  }
+
+  /** A line for each kind of operation, the longest first. */
+  private void addKinds(String name, SavedReport.Model model) {
+    if (model.kinds.isEmpty()) {
+      return;
+    }
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(context.getString(R.string.more_kinds, name));
+    model.kinds.entrySet().stream()
+        .sorted(Comparator.comparing(kind -> kind.getValue() == null ? 0 : -kind.getValue()))
+        .forEach(kind -> lines.add(context.getString(R.string.more_kind, kind.getKey(), time(kind.getValue()))));
+    note(lines.toString());
+  }
+
+  private String time(Double milliseconds) {
+    return milliseconds == null
+        ? context.getString(R.string.results_unknown)
+        : Words.milliseconds(context.getResources(), milliseconds);
+  }
+
+  private void note(String text) {
+    TextView view = new TextView(context);
+    view.setTextAppearance(R.style.Text_Benchmark_Note);
+    view.setText(text);
+    card.addView(view, below(R.dimen.card_padding));
   }
 
   private void add(int title, Function<SavedReport.Model, double[][]> points, DoubleFunction<String> place) {
@@ -36,10 +76,7 @@ final class MoreCharts {
     if (original.length == 0 && mobile.length == 0) {
       return;
     }
-    TextView heading = new TextView(context);
-    heading.setTextAppearance(R.style.Text_Benchmark_Note);
-    heading.setText(title);
-    card.addView(heading, below(R.dimen.card_padding));
+    note(context.getString(title));
     CurvesView view = new CurvesView(context, points, place);
     String name = context.getString(R.string.results_original);
     String spoken =

@@ -51,11 +51,10 @@ public final class Benchmark implements PairMeasurer {
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
       Timing ofOriginal = new Timing(original, timed(pair.original), machine, listener);
       Timing ofMobile = new Timing(mobile, timed(pair.mobile), machine, listener);
-      List<State> during = time(ofOriginal, ofMobile, settings, deadline, listener);
+      List<State> during = time(ofOriginal, ofMobile, pair, settings, deadline, listener);
       List<Extra> extras =
-          new ExtraMeasurer(bundle.source(), factory, machine, listener, settings)
-              .measure(
-                  List.of(pair.original, pair.mobile), List.of(ofOriginal, ofMobile), deadline);
+          new ExtraMeasurer(pair, bundle.source(), factory, machine, listener, settings)
+              .measure(List.of(ofOriginal, ofMobile), deadline);
       float[][] expected = new float[bundle.images().size()][];
       float[][] outputs = new float[expected.length][];
       for (int i = 0; i < expected.length; i++) {
@@ -118,7 +117,7 @@ public final class Benchmark implements PairMeasurer {
 
   /** Times blocks in turn; gives the phone's states in between. */
   private List<State> time(
-      Timing original, Timing mobile, Settings settings, long deadline, Listener listener)
+      Timing original, Timing mobile, Pair pair, Settings settings, long deadline, Listener listener)
       throws ModelException, CancelledException {
     listener.onProgress(Phase.TIMING, 0, 2 * settings.blocks);
     original.first();
@@ -126,7 +125,7 @@ public final class Benchmark implements PairMeasurer {
     System.gc(); // now, not in a timed run
     Cooling cooling = new Cooling(machine, listener);
     List<State> states = new ArrayList<>();
-    ExtraPlan extra = new ExtraPlan(settings, machine.cores());
+    ExtraPlan extra = new ExtraPlan(pair, settings, machine.cores());
     long start = machine.nanoTime();
     int done = 0;
     for (int block = 0; block < settings.blocks; block++) {

@@ -1,14 +1,21 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.hsvit.benchmark.bundle.BundleSource;
+import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Cut;
 import org.hsvit.benchmark.bundle.ModelFile;
+import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Listener.Phase;
 
 /** Measures what the settings ask for besides the blocks that both models of a pair have in turn. */
 final class ExtraMeasurer {
+  private final Pair pair;
   private final BundleSource source;
   private final RunnerFactory factory;
   private final Machine machine;
@@ -19,14 +26,20 @@ final class ExtraMeasurer {
   private int done;
 
   ExtraMeasurer(
-      BundleSource source, RunnerFactory factory, Machine machine, Listener listener, Settings settings) {
+      Pair pair,
+      BundleSource source,
+      RunnerFactory factory,
+      Machine machine,
+      Listener listener,
+      Settings settings) {
+    this.pair = pair;
     this.source = source;
     this.factory = factory;
     this.machine = machine;
     this.listener = listener;
     this.settings = settings;
     this.cooling = new Cooling(machine, listener);
-    this.plan = new ExtraPlan(settings, machine.cores());
+    this.plan = new ExtraPlan(pair, settings, machine.cores());
   }
 
   /**
@@ -35,15 +48,17 @@ final class ExtraMeasurer {
    * @param timings of the loaded models; their inputs are used
    * @param deadline on the machine's clock: sustained runs end there, but each has one stretch
    */
-  List<Extra> measure(List<ModelFile> models, List<Timing> timings, long deadline)
-      throws ModelException, CancelledException {
+  List<Extra> measure(List<Timing> timings, long deadline) throws ModelException, CancelledException {
+    List<ModelFile> models = List.of(pair.original, pair.mobile);
     List<Double> onCpu = new ArrayList<>();
+    List<List<KindTime>> kinds = new ArrayList<>();
     List<List<ThreadTime>> sweeps = new ArrayList<>();
     for (int i = 0; i < models.size(); i++) {
       List<ByteBuffer> inputs = timings.get(i).inputs();
       boolean asked = settings.accelerator() == Accelerator.CPU;
       Settings cpu = settings.on(Accelerator.CPU);
       onCpu.add(asked ? null : block(models.get(i), inputs, cpu).p50);
+      kinds.add(models.get(i).cuts.isEmpty() ? null : kinds(models.get(i), inputs));
       sweeps.add(plan.hasSweep() ? sweep(models.get(i), inputs) : null);
     }
     List<Extra> extras = new ArrayList<>();
@@ -51,9 +66,33 @@ final class ExtraMeasurer {
       long now = machine.nanoTime();
       long share = (deadline - now) / (models.size() - i);
       List<SustainedTime> sustained = plan.hasSustained() ? sustained(timings.get(i), now + share) : null;
-      extras.add(new Extra(onCpu.get(i), sweeps.get(i), sustained));
+      extras.add(new Extra(onCpu.get(i), kinds.get(i), sweeps.get(i), sustained));
     }
     return extras;
+  }
+
+  /**
+   * The operations of each kind, each file alone. One that does not run leaves its kind without a time.
+   *
+   * @param inputs whatever a run has to be given; cuts do not use it
+   */
+  private List<KindTime> kinds(ModelFile model, List<ByteBuffer> inputs) throws CancelledException {
+    Map<String, KindTime> kinds = new LinkedHashMap<>();
+    for (Cut cut : model.cuts) {
+      KindTime before = kinds.getOrDefault(cut.kind, new KindTime(cut.kind, 0, 0.0));
+      kinds.put(cut.kind, before.with(time(cut, inputs)));
+      tell(1);
+    }
+    return List.copyOf(kinds.values());
+  }
+
+  private Double time(Cut cut, List<ByteBuffer> inputs) throws CancelledException {
+    try {
+      Contents.check(cut.model, source);
+      return block(cut.model, inputs, settings).p50;
+    } catch (ModelException | IOException error) {
+      return null;
+    }
   }
 
   /** Each number of threads has a block on the way up and one on the way down, as the phone gets warm. */

@@ -1,8 +1,10 @@
 package org.hsvit.benchmark.measure;
 
+import org.hsvit.benchmark.bundle.Pair;
+
 /**
- * The steps of what is measured of a pair besides: blocks of the thread sweeps of both models, then stretches of their
- * sustained runs, which warm the phone.
+ * The steps of what is measured of a pair besides: blocks of both models' cuts and thread sweeps, then stretches of
+ * their sustained runs, which warm the phone.
  */
 public final class ExtraPlan {
   /** Of a sustained run. */
@@ -11,24 +13,27 @@ public final class ExtraPlan {
   /** Most threads of a sweep. */
   final int mostThreads;
 
-  private final int sweep;
+  private final int blocks;
+  private final boolean sweeps;
   private final int sustained;
   private final double stretchMs;
 
   /**
+   * @param pair has the cuts
    * @param settings of one accelerator
    * @param cores how many the phone has
    */
-  public ExtraPlan(Settings settings, int cores) {
-    boolean sweeps = settings.threadSweep && settings.accelerator() == Accelerator.CPU;
+  public ExtraPlan(Pair pair, Settings settings, int cores) {
+    sweeps = settings.threadSweep && settings.accelerator() == Accelerator.CPU;
     mostThreads = settings.cores.isEmpty() ? cores : settings.cores.size();
-    sweep = sweeps ? 2 * 2 * mostThreads : 0; // on the way up and down
+    int sweep = sweeps ? 2 * 2 * mostThreads : 0; // on the way up and down
+    blocks = pair.original.cuts.size() + pair.mobile.cuts.size() + sweep;
     sustained = settings.sustainedS > 0 ? 2 * STRETCHES : 0;
     stretchMs = 1000.0 * settings.sustainedS / STRETCHES;
   }
 
   boolean hasSweep() {
-    return sweep > 0;
+    return sweeps;
   }
 
   boolean hasSustained() {
@@ -41,7 +46,7 @@ public final class ExtraPlan {
 
   /** All of them, of both models. */
   public int steps() {
-    return sweep + sustained;
+    return blocks + sustained;
   }
 
   /**
@@ -52,6 +57,6 @@ public final class ExtraPlan {
    */
   public double leftMs(int done, double blockMs) {
     int stretches = Math.max(0, Math.min(sustained, steps() - done));
-    return Math.max(0, sweep - done) * blockMs + stretches * stretchMs;
+    return Math.max(0, blocks - done) * blockMs + stretches * stretchMs;
   }
 }

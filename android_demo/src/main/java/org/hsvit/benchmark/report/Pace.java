@@ -2,6 +2,7 @@ package org.hsvit.benchmark.report;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.ExtraPlan;
 import org.hsvit.benchmark.measure.Listener.Phase;
@@ -24,20 +25,20 @@ final class Pace {
   private double checkMs;
 
   /**
-   * @param pairs how many are measured, on all accelerators together
+   * @param pairs what is measured on each accelerator
    * @param images how many images both models of a pair run on
    */
-  Pace(Machine machine, Settings settings, int pairs, int images) {
+  Pace(Machine machine, Settings settings, List<Pair> pairs, int images) {
     this.machine = machine;
     this.settings = settings;
     this.blocks = 2 * settings.blocks;
     this.checks = 2 * images;
     this.start = machine.nanoTime();
     this.phaseStart = start;
-    int each = pairs / settings.accelerators.size();
-    for (int i = 0; i < pairs; i++) {
-      Accelerator accelerator = settings.accelerators.get(i / each);
-      extras.add(new ExtraPlan(settings.on(accelerator), machine.cores()));
+    for (Accelerator accelerator : settings.accelerators) {
+      for (Pair pair : pairs) {
+        extras.add(new ExtraPlan(pair, settings.on(accelerator), machine.cores()));
+      }
     }
   }
 

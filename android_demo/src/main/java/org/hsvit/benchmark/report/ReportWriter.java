@@ -12,6 +12,7 @@ import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.Agreement;
+import org.hsvit.benchmark.measure.KindTime;
 import org.hsvit.benchmark.measure.ModelMemory;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
@@ -143,6 +144,17 @@ public final class ReportWriter {
     return objects;
   }
 
+  private static List<JSONObject> kinds(List<KindTime> times) {
+    if (times == null) {
+      return null;
+    }
+    List<JSONObject> objects = new ArrayList<>();
+    for (KindTime time : times) {
+      objects.add(Json.object("kind", time.kind, "files", time.files, "p50_ms", time.p50));
+    }
+    return objects;
+  }
+
   private static List<JSONObject> threads(List<ThreadTime> times) {
     if (times == null) {
       return null;
@@ -211,6 +223,7 @@ public final class ReportWriter {
         "warmup_mean_ms", result.warmupMeanMs,
         "blocks_ms", result.blocksMs,
         "latency_ms", latency(result.latency),
+        "ops", kinds(result.extra.kinds),
         "thread_sweep", threads(result.extra.threads),
         "sustained", sustained(result.extra.sustained),
         "memory", memory == null ? null : memory(memory),

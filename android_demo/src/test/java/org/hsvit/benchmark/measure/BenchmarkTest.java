@@ -214,6 +214,32 @@ public class BenchmarkTest {
   }
 
   @Test
+  public void eachKindOfOperationIsTimed() throws Exception {
+    phone.cut();
+    PairResult result = measure("int8", FEW);
+    assertNull("the original is not cut", result.original.extra.kinds);
+    List<KindTime> kinds = result.mobile.extra.kinds;
+    assertEquals(2, kinds.size());
+    assertEquals("MLP", kinds.get(0).kind);
+    assertEquals(2, kinds.get(0).files);
+    assertEquals(0.5, kinds.get(0).p50, 1e-4); // two files of a quarter of a millisecond
+    assertEquals("Convolution", kinds.get(1).kind);
+    assertEquals(0.25, kinds.get(1).p50, 1e-4);
+    assertTrue(progress.contains("TIMING_MORE 3/3"));
+    assertTrue(phone.log.contains("close cuts/int8/MLP_1.tflite"));
+  }
+
+  @Test
+  public void aKindThatDoesNotRunHasNoTime() throws Exception {
+    phone.cut();
+    phone.files.put("cuts/int8/MLP_1.tflite", new byte[] {1});
+    List<KindTime> kinds = measure("int8", FEW).mobile.extra.kinds;
+    assertNull(kinds.get(0).p50);
+    assertEquals(2, kinds.get(0).files);
+    assertEquals(0.25, kinds.get(1).p50, 1e-4);
+  }
+
+  @Test
   public void aSustainedRunGivesACurve() throws Exception {
     phone.jitter = 0;
     phone.fastestMs = 50;

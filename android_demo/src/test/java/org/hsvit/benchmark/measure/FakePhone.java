@@ -222,6 +222,22 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     return sums;
   }
 
+  /** Adds int8 as cut into operations, two files of one kind and one of another; each takes a quarter of it. */
+  public void cut() throws Exception {
+    JSONArray cuts = new JSONArray();
+    for (String name : List.of("MLP 0", "MLP 1", "Convolution 0")) {
+      String file = "cuts/int8/" + name.replace(' ', '_') + ".tflite";
+      files.put(file, name.getBytes());
+      cuts.put(
+          Json.object(
+              "kind", name.split(" ")[0],
+              "file", file,
+              "bytes", files.get(file).length,
+              "sha256", Contents.sha256(files.get(file))));
+    }
+    models().get(1).put("cuts", cuts);
+  }
+
   /** Turns the bundle into one of a detector. */
   public void detect() throws Exception {
     detects = true;
@@ -406,11 +422,11 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     } else if (failure != null) {
       throw (RuntimeException) failure;
     }
-    return new FakeRunner(model.file, settings);
+    return model.isCut() ? new FakeCut(model.file) : new FakeRunner(model.file, settings);
   }
 
-  private final class FakeRunner implements Runner {
-    private final String file;
+  private class FakeRunner implements Runner {
+    final String file;
     private final Accelerator accelerator;
     private final double speedup;
 
@@ -422,7 +438,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
       this.speedup = 1 + parallel * (settings.threads - 1);
     }
 
-    private long bytes() {
+    long bytes() {
       return (file.equals(INT8) ? 2L : 8L) << 20;
     }
 
@@ -477,6 +493,19 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     public void close() {
       take(-bytes());
       log.add("close " + file);
+    }
+  }
+
+  private final class FakeCut extends FakeRunner {
+    FakeCut(String file) {
+      super(file, Settings.DEFAULT);
+    }
+
+    @Override
+    public float[] run(ByteBuffer input) {
+      log.add("run " + file);
+      nanos += (long) (1e6 * fastestMs / 4);
+      return new float[0];
     }
   }
 }

@@ -64,6 +64,7 @@ public class ReportWriterTest {
         .described
         .getJSONArray("pairs")
         .put(Json.object("name", "broken", "original", FakePhone.ORIGINAL, "mobile", "broken.tflite"));
+    phone.cut();
     phone.parallel = 0.6;
     Settings all =
         new Settings.Builder()
