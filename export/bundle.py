@@ -22,6 +22,7 @@ def define_flags():
     flags.DEFINE_string("output", None, "Folder to write; an older bundle is replaced.", required=True)
     model_data.define_flags()
     bounded.integer("images", 50, "How many images.", 1, _MOST_IMAGES)
+    flags.DEFINE_bool("cut", False, "Adds each model cut into kinds of operations, which the app times.")
     flags.DEFINE_string("name", None, "How the app calls the bundle; 'MODEL on DATA' by default.")
 
 
@@ -38,6 +39,7 @@ def main(_):
             images=FLAGS.images,
             name=FLAGS.name,
             input_range=FLAGS.input_range,
+            cut=FLAGS.cut,
         )
     )
     print(f"wrote {FLAGS.output}: {bundle['name']}, {len(bundle['images'])} images")

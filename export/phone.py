@@ -41,7 +41,8 @@ _OF_RUN = (
         "blocks",
         "runs",
     ),
-    *("block", "warmup", "cooldown", "limit", "accelerator", "apk", "timeout"),
+    *("block", "warmup", "cooldown", "limit", "cool", "sustained", "thread_sweep", "cores"),
+    *("accelerator", "xnnpack", "fp16", "apk", "timeout"),
 )
 _ENDS = {"done": "left no report", "cancelled": "was cancelled"}
 
@@ -66,12 +67,17 @@ def define_flags():
     )
     bounded.cooldown(None, "Pause before each block, seconds, as --blocks.")
     bounded.integer(
-        "limit", None, "Longest time of all blocks, seconds, as --blocks; then each has fewer.", 1, 86_400
+        "limit",
+        None,
+        "Longest time of all blocks, sweeps and sustained runs, seconds, as --blocks; then there are fewer.",
+        1,
+        86_400,
     )
     bounded.integer("cool", None, "Longest wait until a warm phone is cool, seconds, as --blocks.", 0, 3600)
     bounded.integer(
         "sustained", None, "Runs each model without a pause for so long, seconds, as --blocks.", 0, 7200
     )
+    bounded.names("cores", None, "Cores to run on, such as 4-7 or 4,5; a phone that refuses it says so.")
     flags.DEFINE_bool("thread_sweep", None, "Whether to time every number of threads on the CPU.")
     bounded.names(
         "accelerator",
@@ -107,7 +113,8 @@ def _run():
     settings = {
         name: FLAGS[name].value for name in ("threads", "blocks", "runs", "xnnpack", "fp16", "thread_sweep")
     }
-    settings["accelerator"] = ",".join(FLAGS.accelerator) if FLAGS.accelerator else None
+    for name in ("accelerator", "cores"):
+        settings[name] = ",".join(FLAGS[name].value) if FLAGS[name].value else None
     for name in ("block", "warmup", "cooldown"):
         seconds = FLAGS[name].value
         settings[f"{name}_ms"] = None if seconds is None else round(1000 * seconds)

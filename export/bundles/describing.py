@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import re
 
 import keras
 import numpy as np
@@ -12,11 +13,13 @@ from hsvit_keras.artifacts.model_outputs import activation_of, gives_probabiliti
 from hsvit_keras.artifacts.writing import report_of
 from hsvit_keras.compression.model_inputs import input_name
 from hsvit_keras.layers.model_description import description_of
-from hsvit_runtime import json_files
+from hsvit_runtime import inspection, json_files
 from hsvit_runtime.errors import FileError, InputError, MissingFileError
 from hsvit_runtime.json_schemas import TEXT, record
+from hsvit_runtime.litert import xnnpack_2_16
 from hsvit_runtime.pixels import in_range
 from hsvit_runtime.tflite_model import TFLiteModel
+from measuring import cutting
 
 # Runtimes add in different orders, so outputs differ; up to this share of the largest output that is correct.
 _ROUNDING = 1e-4
@@ -109,8 +112,36 @@ def describe(folder, images, path, title, *, first=None, correct=None):
         },
         "outputs": tensors,
         "reference": references.write(folder, path.stem, of_file, allowed, correct.runtime),
+        "delegation": _delegation(content),
         "metrics": {} if images.labels is None else images.task.evaluate(outputs, images.labels),
     }
+
+
+def _delegation(content):
+    """What the delegate of the app's runtime takes; None where that runtime does not load the file."""
+    found = inspection.inspect(content)["delegation"][xnnpack_2_16.RUNTIME]
+    return found and {name: found[name] for name in ("nodes_delegated", "nodes_total", "partitions")}
+
+
+def cuts(folder, path):
+    """Writes a model cut into kinds of operations into the folder of a bundle.
+
+    Args:
+        folder: path of the bundle.
+        path: path of the `.tflite` file.
+
+    Returns:
+        list of dicts, what `bundle.json` says of each file.
+    """
+    described = []
+    for kind, parts in cutting.cut(path.read_bytes()).items():
+        for number, content in enumerate(parts):
+            file = f"cuts/{path.stem}/{re.sub(r'[^A-Za-z]+', '_', kind)}_{number}.tflite"
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(content)
+            sha256 = hashlib.sha256(content).hexdigest()
+            described.append({"kind": kind, "file": file, "bytes": len(content), "sha256": sha256})
+    return described
 
 
 def _rule(path, task, tensors):

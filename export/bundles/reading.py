@@ -83,9 +83,10 @@ def check_version(content, path):
 
 
 def _of_models(content):
-    """What says of each file of a model, or of its correct outputs, its name, size and SHA-256."""
+    """What says of each model, each of its cuts and its correct outputs the file, its size and SHA-256."""
     references = (model["reference"] for model in content["models"])
-    return [*content["models"], *(reference for reference in references if reference is not None)]
+    cuts = (cut for model in content["models"] for cut in model.get("cuts", ()))
+    return [*content["models"], *cuts, *(reference for reference in references if reference is not None)]
 
 
 def _check_files(content, folder):

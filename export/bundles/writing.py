@@ -73,6 +73,7 @@ class Request:
         images: int, how many.
         name: str, how the app calls the bundle; "MODEL on DATA" by default.
         input_range: (low, high) of pixels, for models that do not say; None for those that do.
+        cut: bool. Whether the models are added as cut into kinds of operations, too, which the app times.
     """
 
     originals: list
@@ -82,6 +83,7 @@ class Request:
     images: int = 50
     name: str | None = None
     input_range: object = None
+    cut: bool = False
 
 
 def write(request):
@@ -130,6 +132,9 @@ def write(request):
             ],
             "models": models,
         }
+        if request.cut:
+            for described in models:
+                described["cuts"] = describing.cuts(folder, folder / described["file"])
         files.write_json(folder / "bundle.json", bundle)
         _check_size(folder)
     return bundle

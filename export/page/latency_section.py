@@ -51,6 +51,12 @@ def _benchmark_figures(report, looks, figure, number):
             f"{model['name']} {formats.milliseconds(model['latency_ms']['p50'])}" for model in models
         ),
     )
+    yield from _quality_figures(report, looks, figure, number)
+    yield from _more_figures(report, looks, figure, number)
+
+
+def _quality_figures(report, looks, figure, number):
+    models = report["models"]
     values, measure = _quality(report)
     if measure is None:
         return
@@ -76,6 +82,50 @@ def _benchmark_figures(report, looks, figure, number):
                 f"Further {better} and to the left is better.",
                 f"{measure.title} {title} ({x_label}): {listed}",
             )
+
+
+def _more_figures(report, looks, figure, number):
+    """Curves of what a phone measures besides, where it was asked to."""
+    swept = {name: _curve(times, "threads") for name, times in _measured_more(report, "thread_sweep").items()}
+    if swept:
+        yield figure(
+            f"threads-{number}",
+            plots.latency_lines("Latency by threads", swept, looks, x_label="threads, on the CPU"),
+            "A flat line: more threads do not help.",
+            "Median latency by threads: " + _ends(swept),
+        )
+    lasting = {name: _curve(times, "at_s") for name, times in _measured_more(report, "sustained").items()}
+    if lasting:
+        long = max(seconds[-1] for seconds, _ in lasting.values()) > 120
+        unit = "minutes" if long else "seconds"
+        curves = {
+            name: ([at / 60 if long else at for at in seconds], latencies)
+            for name, (seconds, latencies) in lasting.items()
+        }
+        yield figure(
+            f"sustained-{number}",
+            plots.latency_lines("Without a pause", curves, looks, x_label=unit),
+            "A rising line: the device got warm and slowed down.",
+            f"Median latency without a pause, by {unit}: " + _ends(curves),
+        )
+
+
+def _measured_more(report, key):
+    """dict from a model's name to what was measured of it besides; only models with it."""
+    return {model["name"]: model[key] for model in report["models"] if model.get(key)}
+
+
+def _curve(times, key):
+    return [time[key] for time in times], [time["p50_ms"] for time in times]
+
+
+def _ends(curves):
+    """Where curves begin and end, in words."""
+    return "; ".join(
+        f"{name} {formats.milliseconds(latencies[0])} at {xs[0]:.3g}, "
+        f"{formats.milliseconds(latencies[-1])} at {xs[-1]:.3g}"
+        for name, (xs, latencies) in curves.items()
+    )
 
 
 def _median(model):
@@ -129,18 +179,40 @@ def _latency_tables(report):
 
 def _more_tables(report):
     """Tables of what a phone measures besides, where it was asked to."""
-    swept = [model for model in report["models"] if model.get("thread_sweep")]
+    memories = _measured_more(report, "memory")
+    if memories:
+        yield report_page.table(
+            "Memory that each model adds to its process",
+            ["<Model", "After loading", "After some runs", "At most"],
+            [
+                [name, *(formats.size(memory[f"{key}_bytes"]) for key in ("init", "overall", "peak"))]
+                for name, memory in memories.items()
+            ],
+        )
+    cut = _measured_more(report, "ops")
+    if cut:
+        kinds = dict.fromkeys(op["kind"] for ops in cut.values() for op in ops)
+        times = {name: {op["kind"]: op["p50_ms"] for op in ops} for name, ops in cut.items()}
+        yield report_page.table(
+            "Median latency of each kind of operation, cut out and run alone",
+            ["<Model", *kinds],
+            [
+                [name, *(formats.milliseconds(of_kind.get(kind)) for kind in kinds)]
+                for name, of_kind in times.items()
+            ],
+        )
+    swept = _measured_more(report, "thread_sweep")
     if swept:
-        counts = [time["threads"] for time in swept[0]["thread_sweep"]]
+        counts = [time["threads"] for time in next(iter(swept.values()))]
         yield report_page.table(
             "Median latency by threads, on the CPU",
             ["<Model", *map(str, counts)],
             [
-                [model["name"], *(formats.milliseconds(time["p50_ms"]) for time in model["thread_sweep"])]
-                for model in swept
+                [name, *(formats.milliseconds(time["p50_ms"]) for time in times)]
+                for name, times in swept.items()
             ],
         )
-    lasting = [(model["name"], model["sustained"]) for model in report["models"] if model.get("sustained")]
+    lasting = _measured_more(report, "sustained")
     if lasting:
         yield report_page.table(
             f"Without a pause for {report['settings']['sustained_s']:g} s",
@@ -152,7 +224,7 @@ def _more_tables(report):
                     formats.milliseconds(max(time["p50_ms"] for time in curve)),
                     *(formats.number(curve[i]["state"]["battery_celsius"], ".1f") for i in (0, -1)),
                 ]
-                for name, curve in lasting
+                for name, curve in lasting.items()
             ],
         )
 
@@ -170,10 +242,21 @@ def _accelerator(accelerator):
         partitions and ("1 partition" if partitions == 1 else f"{partitions} partitions"),
         accelerator["nodes_total"]
         and f"{accelerator['nodes_delegated']} of {accelerator['nodes_total']} nodes",
+        accelerator.get("nodes_known_from") == "bundle" and "as the bundle says, not the runtime's log",
         asked and asked != used and f"asked for {asked.upper()}",
         accelerator.get("cpu_p50_ms") and f"{formats.milliseconds(accelerator['cpu_p50_ms'])} on the CPU",
     ]
     return ", ".join([used.upper() if used else "unknown", *filter(None, details)])
+
+
+def _cores(report):
+    """The cores that were asked for, and where those of pairs are others."""
+    asked = report["settings"].get("cores")
+    if asked is None:
+        return None
+    used = [pair.get("cores") for pair in report["pairs"]]
+    told = ", ".join(map(str, asked))
+    return told if all(cores == asked for cores in used) else f"{told} were asked for and refused"
 
 
 def _cluster(cluster):
@@ -199,6 +282,7 @@ def _device_facts(report):
         ("Architecture", cpu["architecture"]),
         ("Cores", cpu["logical_cores"]),
         ("Clusters of cores", "; ".join(map(_cluster, cpu.get("clusters") or ())) or None),
+        ("Models ran on cores", _cores(report)),
         ("CPU features", cpu["features"] and ", ".join(cpu["features"])),
         ("Memory", formats.size(device["memory_bytes"])),
         ("System", " ".join(str(value) for value in (system["name"], system["version"]) if value) or None),

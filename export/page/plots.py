@@ -123,6 +123,42 @@ def scatter(title, points, looks, *, x_label, measure, front=None):
     return figure
 
 
+def latency_lines(title, lines, looks, *, x_label):
+    """A line a model: its median latency at each number of threads, or over time.
+
+    Args:
+        title: str.
+        lines: dict from a model's name to (xs, latencies in milliseconds), two sequences of numbers.
+        looks: dict from a name to (colour, marker).
+        x_label: str, with its unit.
+
+    Returns:
+        matplotlib Figure.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure, axes = _figure(title, height=SIZE[1] + 0.18 * len(lines))
+    for name, (xs, latencies) in lines.items():
+        colour, marker = looks[name]
+        axes.plot(
+            xs,
+            latencies,
+            color=colour,
+            label=_short(name),
+            marker=marker,
+            markevery=max(1, len(xs) // 10),
+            markersize=6,
+            fillstyle="none",
+        )
+    if all(isinstance(x, int) for xs, _ in lines.values() for x in xs):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel(x_label)
+    axes.set_ylabel("median latency, ms")
+    _log_if_wide(axes, [latency for _, latencies in lines.values() for latency in latencies], of="y")
+    figure.legend(loc="outside lower left")
+    return figure
+
+
 def _draw_front(axes, on_it, behind):
     """The stairs of the best value at each x, and small dots for what lies behind."""
     _, xs, values = zip(*sorted(on_it, key=lambda point: point[1]), strict=True)
@@ -144,18 +180,19 @@ def _short(name):
     return name if len(name) <= 36 else f"{name[:17]}…{name[-18:]}"
 
 
-def _log_if_wide(axes, values):
-    """Makes the x axis logarithmic if `values` differ by more than a factor of 4."""
+def _log_if_wide(axes, values, of="x"):
+    """Makes an axis logarithmic if its `values` differ by more than a factor of 4, or else begins it at 0."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
     values = [value for value in values if value]
+    axis = getattr(axes, f"{of}axis")
     if values and max(values) > 4 * min(values):
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
-        axes.xaxis.set_major_formatter(ScalarFormatter())
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        getattr(axes, f"set_{of}scale")("log")
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
+        axis.set_major_formatter(ScalarFormatter())
+        axis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_xlim(left=0)
+        getattr(axes, f"set_{of}lim")(0)
 
 
 def as_svg(figure, name):

@@ -124,9 +124,9 @@ def start(device, run_id, *, pairs, bundle=None, settings=None):
         pairs: str, names of pairs separated by commas, or "all".
         bundle: str, a bundle's name; None for the app's own.
         settings: dict from `threads`, `blocks`, `runs`, `block_ms`, `warmup_ms`, `cooldown_ms`, `limit_s`,
-            `cool_s`, `sustained_s` to int, from `xnnpack`, `fp16`, `thread_sweep` to bool, and from
-            `accelerator` to "cpu", "gpu", "npu" separated by commas; the app has defaults for those that are
-            left out or None.
+            `cool_s`, `sustained_s` to int, from `xnnpack`, `fp16`, `thread_sweep` to bool, from
+            `accelerator` to "cpu", "gpu", "npu" separated by commas, and from `cores` to numbers such as
+            "4-7"; the app has defaults for those that are left out or None.
 
     Raises:
         PhoneError: the phone does not start it.

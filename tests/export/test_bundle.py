@@ -16,6 +16,7 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("conversion needs the TensorFlow backend", allow_module_level=True)
 
 from ai_edge_litert.interpreter import Interpreter
+from ai_edge_litert.tools import flatbuffer_utils
 
 from data_sets import load_dataset
 from export import bundle
@@ -41,7 +42,7 @@ def models(tmp_path_factory):
 def written(models, tmp_path_factory):
     """A bundle's folder with its description."""
     folder = tmp_path_factory.mktemp("bundles") / "tiny"
-    content = writing.write(request(models, folder, name="tiny", images=6))
+    content = writing.write(request(models, folder, name="tiny", images=6, cut=True))
     assert content == json.loads((folder / "bundle.json").read_text())
     return folder, content
 
@@ -87,6 +88,7 @@ def test_files_are_those_described(written):
     folder, described = written
     files = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     references = [model["reference"] for model in described["models"]]
+    references += [cut for model in described["models"] for cut in model["cuts"]]
     named = {entry["file"] for entry in (*described["models"], *references, *described["images"])}
     assert files == named | {"bundle.json"}
     for entry in (*described["models"], *references):
@@ -149,6 +151,29 @@ def test_the_correct_outputs_of_artifacts_are_those_of_litert_here(written):
         np.testing.assert_allclose(only(correct(folder, model)), rows, atol=1e-5)
         # Far from what another model computes.
         assert 0 < model["reference"]["outputs"][0]["max_abs_diff"] < 0.3 * np.abs(rows).max()
+
+
+def test_cuts_have_each_operation_once_and_run(written):
+    folder, described = written
+    for model in described["models"]:
+        graph = flatbuffer_utils.read_model(folder / model["file"]).subgraphs[0]
+        count = 0
+        for cut in model["cuts"]:
+            interpreter = Interpreter(str(folder / cut["file"]))
+            interpreter.allocate_tensors()
+            interpreter.invoke()
+            count += len(flatbuffer_utils.read_model(folder / cut["file"]).subgraphs[0].operators)
+        assert count == len(graph.operators)
+        assert {"MLP"} <= {cut["kind"] for cut in model["cuts"]}
+
+
+def test_the_nodes_that_the_delegate_of_the_apps_runtime_takes(written):
+    folder, described = written
+    for model in described["models"]:
+        told, graph = model["delegation"], flatbuffer_utils.read_model(folder / model["file"]).subgraphs[0]
+        assert told["nodes_total"] == len(graph.operators)
+        assert told["nodes_delegated"] == told["nodes_total"]  # they are small: nothing is left over
+        assert told["partitions"] == 1
 
 
 def test_metrics_are_those_of_the_whole_test_part(written):

@@ -88,7 +88,14 @@ def test_a_run_gives_the_report_of_the_phone(tmp_path):
 
 
 def test_a_run_tells_the_app_what_to_measure(stand_in, tmp_path):
-    settings = {"threads": 4, "blocks": 7, "cooldown_ms": 1500, "accelerator": "gpu,npu", "fp16": True}
+    settings = {
+        "threads": 4,
+        "blocks": 7,
+        "cooldown_ms": 1500,
+        "accelerator": "gpu,npu",
+        "fp16": True,
+        "cores": "4",
+    }
     phone.run(
         adb.connect(), tmp_path / "phone.json", pairs="int8,dynamic", settings=settings | {"runs": None}
     )

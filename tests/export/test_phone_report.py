@@ -1,10 +1,11 @@
 """A phone's report, written by a test of the Android app, read by Python."""
 
+import copy
 import json
 
 import pytest
 
-from export.page import building, run_folder
+from export.page import building, latency_section, run_folder
 from hsvit_keras.tasks import Classification
 from measuring import benchmark_report, latency_statistics
 from tests.export import phone_numbers, reports
@@ -63,6 +64,52 @@ def test_it_has_threads_heat_and_minutes(phone_report):
     assert [cluster["capacity"] for cluster in phone_report["device"]["cpu"]["clusters"]] == [300, 1024]
 
 
+def test_it_has_memory_and_cores(phone_report):
+    mega, kilo = 2**20, 2**10
+    memories = {model["name"]: model["memory"] for model in phone_report["models"]}
+    # The models take so much, twice that while they are loaded, and a little more with each of three runs.
+    for name, loaded in {"original.tflite": 8, "int8.tflite": 2, "original.tflite (2)": 8}.items():
+        memory = memories[name]
+        assert memory["init_bytes"] == loaded * mega
+        assert memory["overall_bytes"] == loaded * mega + 3 * 4 * kilo
+        assert memory["peak_bytes"] == 2 * loaded * mega
+    asked = phone_report["settings"]["cores"]
+    assert asked == [0, 1, 2, 3]
+    assert all(pair["cores"] == asked for pair in phone_report["pairs"])
+
+
+def test_nodes_that_the_bundle_tells_are_told_so(phone_report):
+    report = copy.deepcopy(phone_report)
+    accelerator = report["models"][3]["accelerator"]
+    assert accelerator["nodes_known_from"] == "log"
+    accelerator["nodes_known_from"] = "bundle"
+    reports.validate(report)
+    told = "14 partitions, 80 of 109 nodes, as the bundle says, not the runtime&#x27;s log"
+    assert told in "".join(latency_section.details(report))
+
+
+def test_it_has_the_operations_that_were_cut_out(phone_report):
+    ops = {model["name"]: model["ops"] for model in phone_report["models"]}
+    assert ops == {
+        **dict.fromkeys(("original.tflite", "original.tflite (2)", "dynamic.tflite")),
+        "int8.tflite": [
+            {"kind": "MLP", "files": 2, "p50_ms": 0.5},
+            {"kind": "Convolution", "files": 1, "p50_ms": 0.25},
+        ],
+    }
+
+
+def test_refused_cores_are_told(phone_report):
+    report = copy.deepcopy(phone_report)
+    report["pairs"][1]["cores"] = list(range(8))
+    message = "cores 0-3 were asked for, the system ran threads on cores 0-7"
+    report["warnings"].append(benchmark_report.warning("cores", message))
+    reports.validate(report)
+    details = "".join(latency_section.details(report))
+    assert "0, 1, 2, 3 were asked for and refused" in details
+    assert message in details
+
+
 def test_it_warns_of_all_that_python_would(phone_report):
     found = benchmark_report.find_warnings(phone_report)
     assert [entry["code"] for entry in found] == ["thermal"]
@@ -75,7 +122,7 @@ def test_it_warns_of_all_that_python_would(phone_report):
 def test_the_page_shows_it():
     run = run_folder.read_run(FILE.parent, benchmarks=[FILE])
     html, figures = building.build(run)
-    assert figures
+    assert {"threads-1", "sustained-1"} <= figures.keys()
     order = (
         "6 alternating blocks of 20 runs for each model, "
         "uncounted runs until the latency is steady, for 1 s at most,"
@@ -92,6 +139,11 @@ def test_the_page_shows_it():
         "the device throttled after measuring, status 1",
         "Median latency by threads, on the CPU",
         "Without a pause for 1 s",
+        "Median latency by threads: original.tflite 2.1",
+        "Median latency without a pause, by seconds: original.tflite 2.",
+        "Memory that each model adds to its process",
+        "Median latency of each kind of operation, cut out and run alone",
+        "Models ran on cores</dt><dd>0, 1, 2, 3<",
         "cores 4, 5, 6, 7, 2900 MHz at most, capacity 1024",
     ):
         assert told in html

@@ -186,3 +186,22 @@ def test_curves():
 def test_curve_of_one_epoch_is_seen():
     figure = plots.curves("Loss", {"training": ((1,), (0.5,))})
     assert figure.axes[0].lines[0].get_marker() == "."
+
+
+def test_latencies_are_lines_over_threads_or_minutes():
+    lines = {"one": ([1, 2, 4], [8.0, 4.0, 3.0]), "two": ([1, 2, 4], [1.0, 0.5, 0.25])}
+    figure = plots.latency_lines("Threads", lines, figures.looks(lines), x_label="threads")
+    (axes,) = figure.axes
+    drawn = {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
+    assert drawn == lines
+    assert axes.get_yscale() == "log"
+    assert axes.get_xscale() == "linear"
+    assert all(tick == int(tick) for tick in axes.get_xticks())
+    assert {"one", "two", "threads", "median latency, ms"} <= set(texts(plots.as_svg(figure, "threads")))
+
+
+def test_latencies_that_are_alike_begin_at_zero():
+    lines = {"one": ([0.5, 1.0], [2.0, 3.0])}
+    figure = plots.latency_lines("Minutes", lines, figures.looks(lines), x_label="minutes")
+    assert figure.axes[0].get_yscale() == "linear"
+    assert figure.axes[0].get_ylim()[0] == 0

@@ -26,6 +26,7 @@ import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.device.AddedModels;
 import org.hsvit.benchmark.device.TfliteMetadata;
+import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.ModelException;
 
 /**
@@ -47,11 +48,11 @@ final class Adding {
   private static final byte[] ARCHIVE = {'P', 'K', 3, 4};
 
   private final Context context;
-  private final Phone.Describer describer;
+  private final Isolation isolation;
 
-  Adding(Context context, Phone.Describer describer) {
+  Adding(Context context, Isolation isolation) {
     this.context = context;
-    this.describer = describer;
+    this.isolation = isolation;
   }
 
   /**
@@ -152,16 +153,19 @@ final class Adding {
   private void describe(File folder, List<String> names, InputRange range, List<String> classNames)
       throws Refusal {
     try {
-      describer.describe(folder, names, range);
+      isolation.run(new DescribeWork(folder, names, range), null, Isolation.SILENT);
       if (!classNames.isEmpty()) {
         AddedModels.nameClasses(folder, classNames);
       }
     } catch (ModelException error) {
-      throw new Refusal(context.getString(R.string.add_refused, error.file, error.getMessage()));
+      String file = error.file == null ? String.join(", ", names) : error.file;
+      throw new Refusal(context.getString(R.string.add_refused, file, error.getMessage()));
     } catch (BundleException error) {
       throw new Refusal(context.getString(R.string.add_not_comparable, error.getMessage()));
     } catch (IOException error) {
       throw refusal(R.string.add_not_written, error);
+    } catch (CancelledException error) {
+      throw new AssertionError("nothing cancels adding", error);
     }
   }
 

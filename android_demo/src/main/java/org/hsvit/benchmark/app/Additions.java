@@ -49,7 +49,7 @@ final class Additions {
     change(true, app.getString(R.string.adding));
     app.<Runnable>inBackground(
         () -> {
-          Adding adding = new Adding(app, app.phone.describer);
+          Adding adding = new Adding(app, app.phone.isolation);
           try {
             String added = files.size() > 1 ? null : adding.addArchive(files.get(0));
             return added == null ? asking(files, adding.metadata(files)) : () -> change(false, added);
@@ -76,7 +76,7 @@ final class Additions {
     app.inBackground(
         () -> {
           try {
-            return new Adding(app, app.phone.describer).add(files, range, classNames);
+            return new Adding(app, app.phone.isolation).add(files, range, classNames);
           } catch (Adding.Refusal refusal) {
             return refusal.getMessage();
           } catch (RuntimeException | LinkageError | OutOfMemoryError error) {

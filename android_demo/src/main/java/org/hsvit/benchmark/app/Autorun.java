@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
+import org.hsvit.benchmark.measure.Cores;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Json;
 import org.hsvit.benchmark.report.Progress;
@@ -122,6 +123,7 @@ final class Autorun implements RunHolder.Observer {
         .sustainedS(intent.getIntExtra("sustained_s", usual.sustainedS))
         .threadSweep(intent.getBooleanExtra("thread_sweep", usual.threadSweep))
         .xnnpack(intent.getBooleanExtra("xnnpack", usual.xnnpack))
+        .cores(intent.hasExtra("cores") ? Cores.parse(intent.getStringExtra("cores")) : usual.cores)
         .fp16(intent.getBooleanExtra("fp16", usual.fp16))
         .build();
   }

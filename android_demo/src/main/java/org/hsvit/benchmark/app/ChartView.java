@@ -3,6 +3,7 @@ package org.hsvit.benchmark.app;
 import android.content.Context;
 import android.graphics.Canvas;
 import android.graphics.Paint;
+import android.graphics.Path;
 import android.text.TextPaint;
 import android.text.TextUtils;
 import android.util.AttributeSet;
@@ -86,6 +87,20 @@ abstract class ChartView<T> extends View {
   /** Draws the line that bars stand on. */
   final void floor(Canvas canvas, float y) {
     canvas.drawLine(0, y, getWidth(), y, hollow);
+  }
+
+  /** Draws a curve, thin for the original and thick for the mobile model; xs are distances from the start. */
+  final void curve(Canvas canvas, boolean mobile, float[] xs, float[] ys) {
+    Paint paint = new Paint(mobile ? filled : hollow);
+    paint.setStyle(Paint.Style.STROKE);
+    paint.setStrokeJoin(Paint.Join.ROUND);
+    paint.setStrokeWidth((mobile ? 2 : 1) * hollow.getStrokeWidth());
+    Path path = new Path();
+    path.moveTo(mirrored(xs[0]), ys[0]);
+    for (int i = 1; i < xs.length; i++) {
+      path.lineTo(mirrored(xs[i]), ys[i]);
+    }
+    canvas.drawPath(path, paint);
   }
 
   /** Draws a line that names both kinds of bars. */

@@ -33,6 +33,7 @@ public final class ClassifyActivity extends Activity {
   private static final String IMAGE = "image";
   private static final String PHOTO = "photo";
 
+  private String key;
   private Bundle bundle;
   private int pair;
   private int image;
@@ -58,7 +59,9 @@ public final class ClassifyActivity extends Activity {
     if (Words.areLarge(getResources())) {
       this.<LinearLayout>findViewById(R.id.predictions).setOrientation(LinearLayout.VERTICAL);
     }
-    read(getIntent().getStringExtra(BUNDLE));
+    String asked = getIntent().getStringExtra(BUNDLE);
+    key = asked == null ? Library.OWN : asked;
+    read();
   }
 
   @Override
@@ -69,13 +72,13 @@ public final class ClassifyActivity extends Activity {
     state.putParcelable(PHOTO, photo);
   }
 
-  private void read(String key) {
+  private void read() {
     showMessage(getString(R.string.classify_busy));
     BenchmarkApplication app = BenchmarkApplication.of(this);
     app.inBackground(
         () -> {
           try {
-            Bundle read = Library.open(app, key == null ? Library.OWN : key);
+            Bundle read = Library.open(app, key);
             String refusal = new BundleWords(getResources()).whyNoPictures(read);
             return new Opened(refusal == null ? read : null, refusal);
           } catch (IOException error) {
@@ -184,7 +187,7 @@ public final class ClassifyActivity extends Activity {
     LabeledImage labeled = photo == null ? bundle.images().get(image) : null;
     Pair both = bundle.pairs().get(pair);
     BenchmarkApplication app = BenchmarkApplication.of(this);
-    PairClassifier classifier = new PairClassifier(app, app.phone, bundle, both);
+    PairClassifier classifier = new PairClassifier(app, app.phone, bundle, key, both);
     app.inBackground(
         () -> labeled == null ? classifier.classify(shown) : classifier.classify(labeled),
         result -> {

@@ -12,10 +12,10 @@ import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.device.Bitmaps;
+import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Classifier;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Picture;
-import org.hsvit.benchmark.measure.Settings;
 
 /** Shows a picture to both models of a pair. Not for the main thread. */
 final class PairClassifier {
@@ -61,12 +61,17 @@ final class PairClassifier {
   private final Context context;
   private final Phone phone;
   private final Bundle bundle;
+  private final String key;
   private final Pair pair;
 
-  PairClassifier(Context context, Phone phone, Bundle bundle, Pair pair) {
+  /**
+   * @param key of the bundle in {@link Library}
+   */
+  PairClassifier(Context context, Phone phone, Bundle bundle, String key, Pair pair) {
     this.context = context;
     this.phone = phone;
     this.bundle = bundle;
+    this.key = key;
     this.pair = pair;
   }
 
@@ -113,9 +118,13 @@ final class PairClassifier {
   }
 
   private Outcome classify(ModelFile model, Picture picture) {
-    try (Classifier classifier = Classifier.open(bundle, model, phone.runners, Settings.DEFAULT)) {
-      return new Outcome(classifier.classify(picture, TOP), null);
-    } catch (ModelException error) {
+    // The app's own models were tried before it was built; others may crash the runtime.
+    boolean isOwn = key.equals(Library.OWN);
+    Isolation place = isOwn ? Isolation.none(BenchmarkApplication.of(context)) : phone.isolation;
+    try {
+      Work<Classifier.Result> work = new ClassifyWork(key, model, picture, TOP);
+      return new Outcome(place.run(work, bundle, Isolation.SILENT), null);
+    } catch (ModelException | CancelledException | IOException error) {
       return new Outcome(null, context.getString(R.string.classify_refused, error.getMessage()));
     } catch (RuntimeException | LinkageError | OutOfMemoryError error) {
       Log.e(Autorun.TAG, "classifying by " + model.file, error);

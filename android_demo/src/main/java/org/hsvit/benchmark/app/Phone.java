@@ -14,7 +14,6 @@ import org.hsvit.benchmark.device.DeviceFacts;
 import org.hsvit.benchmark.device.TfLiteRunner;
 import org.hsvit.benchmark.measure.Machine;
 import org.hsvit.benchmark.measure.ModelException;
-import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.PictureDecoder;
 import org.hsvit.benchmark.measure.RunnerFactory;
 import org.hsvit.benchmark.report.Device;
@@ -27,12 +26,8 @@ final class Phone {
         throws ModelException, IOException;
   }
 
-  /** Measures the pairs of a bundle, which has a key in {@link Library}. */
-  interface Measurers {
-    PairMeasurer of(Bundle bundle, String key);
-  }
-
-  final Measurers measurers;
+  /** Where models are opened that did not come with the app, and where all are measured. */
+  final Isolation isolation;
   final RunnerFactory runners;
   final PictureDecoder decoder;
   final Machine machine;
@@ -40,13 +35,13 @@ final class Phone {
   private final Supplier<Device> device;
 
   Phone(
-      Measurers measurers,
+      Isolation isolation,
       RunnerFactory runners,
       PictureDecoder decoder,
       Machine machine,
       Describer describer,
       Supplier<Device> device) {
-    this.measurers = measurers;
+    this.isolation = isolation;
     this.runners = runners;
     this.decoder = decoder;
     this.machine = machine;
@@ -57,7 +52,7 @@ final class Phone {
   /** This phone, with TensorFlow Lite. */
   static Phone real(Context context) {
     return new Phone(
-        (bundle, key) -> new RemoteMeasurer(context, bundle, key),
+        new RemoteProcess(context),
         TfLiteRunner::open,
         new Bitmaps(),
         new AndroidMachine(context),

@@ -77,6 +77,7 @@ public final class ResultsActivity extends Activity {
     card.<BarsView>findViewById(R.id.bars).show(pair, words.bars(pair));
     card.<HistogramView>findViewById(R.id.histogram).show(pair, words.histogram(pair));
     text(card.findViewById(R.id.states), words.states(pair));
+    MoreCharts.addTo((ViewGroup) card, pair);
     return card;
   }
 

@@ -57,7 +57,7 @@ final class RunHolder {
     }
     File report = new File(Folders.reports(app), id + ".json");
     Phone phone = app.phone;
-    PairMeasurer measurer = phone.measurers.of(bundle, key);
+    PairMeasurer measurer = MeasuringWork.measurer(phone, bundle, key);
     Session session = new Session(measurer, bundle, phone.device(), phone.machine, report);
     Run started = new Run(id, pairs, settings, session, report);
     run = started;

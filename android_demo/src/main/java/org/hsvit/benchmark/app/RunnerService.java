@@ -14,42 +14,33 @@ import android.os.RemoteException;
 import android.util.Log;
 import java.io.File;
 import java.io.IOException;
-import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.AcceleratorException;
-import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.RunnerFactory;
-import org.hsvit.benchmark.measure.Settings;
-import org.hsvit.benchmark.measure.StoredResult;
+import org.hsvit.benchmark.measure.StoredObject;
 
 /**
- * Measures one pair in a process of its own, {@code :runner}: a driver that crashes ends this process and not the
- * app. {@link RemoteMeasurer} is its other side.
+ * Does one {@link Work} in a process of its own, {@code :runner}: a runtime or driver that crashes ends this process
+ * and not the app. {@link RemoteProcess} is its other side.
  */
 public final class RunnerService extends Service {
   // Messages to the service.
-  static final int MEASURE = 1;
+  static final int START = 1; // WORK, RESULT
   static final int CANCEL = 2;
 
   // Messages from it.
   static final int STARTED = 3; // arg1: id of its process
   static final int LOADING = 4; // FILE
   static final int PROGRESS = 5; // arg1, arg2: done and total; PHASE
-  static final int DONE = 6; // the result is in the file that was asked for
-  static final int FAILED = 7; // MESSAGE; FILE or, where it is to blame, ACCELERATOR
-  static final int CANCELLED = 8;
+  static final int DONE = 6; // the outcome is in the file that was asked for
+  static final int FAILED = 7; // MESSAGE: there is no outcome
 
   // Their fields.
-  static final String BUNDLE = "bundle"; // its key in the library
-  static final String PAIR = "pair";
-  static final String SETTINGS = "settings";
-  static final String LIMIT_MS = "limit_ms";
-  static final String RESULT = "result"; // path of the file
+  static final String WORK = "work"; // path of its file
+  static final String RESULT = "result"; // path of a file
   static final String PHASE = "phase";
   static final String FILE = "file";
-  static final String ACCELERATOR = "accelerator";
   static final String MESSAGE = "message";
 
   private final Messenger messenger = new Messenger(new Handler(Looper.getMainLooper(), this::receive));
@@ -68,39 +59,29 @@ public final class RunnerService extends Service {
   private boolean receive(Message message) {
     if (message.what == CANCEL) {
       cancelled = true;
-    } else if (message.what == MEASURE) {
+    } else if (message.what == START) {
       Bundle asked = message.getData();
       Messenger reply = message.replyTo;
       cancelled = false;
-      new Thread(() -> measure(asked, reply), "measuring").start();
+      new Thread(() -> work(asked, reply), "measuring").start();
     }
     return true;
   }
 
-  private void measure(Bundle asked, Messenger reply) {
+  private void work(Bundle asked, Messenger reply) {
     send(reply, STARTED, Process.myPid(), 0, new Bundle());
     try {
-      measureOrThrow(asked, reply);
+      Work<?> work = (Work<?>) StoredObject.read(new File(asked.getString(WORK)), null);
+      StoredObject.write(outcome(work, reply), new File(asked.getString(RESULT)));
       send(reply, DONE, 0, 0, new Bundle());
-    } catch (CancelledException error) {
-      send(reply, CANCELLED, 0, 0, new Bundle());
-    } catch (AcceleratorException error) {
-      Bundle fields = fields(MESSAGE, error.getMessage());
-      fields.putString(ACCELERATOR, error.accelerator.name());
-      send(reply, FAILED, 0, 0, fields);
-    } catch (ModelException error) {
-      fail(reply, error.file, error.getMessage());
     } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError error) {
-      Log.e(Autorun.TAG, "measuring", error);
-      fail(reply, null, Words.problem(error));
+      Log.e(Autorun.TAG, "working", error);
+      send(reply, FAILED, 0, 0, fields(MESSAGE, Words.problem(error)));
     }
   }
 
-  private void measureOrThrow(Bundle asked, Messenger reply)
-      throws IOException, ModelException, CancelledException {
+  private RemoteProcess.Outcome outcome(Work<?> work, Messenger reply) {
     BenchmarkApplication app = BenchmarkApplication.of(this);
-    org.hsvit.benchmark.bundle.Bundle bundle = Library.open(app, asked.getString(BUNDLE));
-    Pair pair = bundle.pair(asked.getString(PAIR));
     RunnerFactory telling =
         (model, source, settings) -> {
           send(reply, LOADING, 0, 0, fields(FILE, model.file));
@@ -118,18 +99,11 @@ public final class RunnerService extends Service {
             return cancelled;
           }
         };
-    asked.setClassLoader(Settings.class.getClassLoader()); // it came from another process
-    Settings settings = (Settings) asked.getSerializable(SETTINGS);
-    Benchmark benchmark = new Benchmark(bundle, telling, app.phone.decoder, app.phone.machine);
-    StoredResult.write(
-        benchmark.measure(pair, settings, asked.getLong(LIMIT_MS), listener),
-        new File(asked.getString(RESULT)));
-  }
-
-  private void fail(Messenger reply, String file, String message) {
-    Bundle fields = fields(MESSAGE, message);
-    fields.putString(FILE, file);
-    send(reply, FAILED, 0, 0, fields);
+    try {
+      return new RemoteProcess.Outcome(work.run(app, telling, listener), null);
+    } catch (ModelException | CancelledException | IOException error) {
+      return new RemoteProcess.Outcome(null, error);
+    }
   }
 
   private static Bundle fields(String name, String value) {

@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.bundle.Task;
@@ -39,6 +41,18 @@ final class SavedReport {
     /** Latencies of all counted runs; empty where the report has none. */
     final double[] samples;
 
+    /** Kinds of operations in the order of the report, and their times, null where one did not run; empty for none. */
+    final Map<String, Double> kinds;
+
+    /** The most memory that it added to its process; null where it was not measured. */
+    final Long peakBytes;
+
+    /** Median latency by threads, in points of {threads, milliseconds}; empty where it was not measured. */
+    final double[][] threads;
+
+    /** Median latency without a pause, in points of {seconds, milliseconds}; empty where it was not measured. */
+    final double[][] sustained;
+
     /** Whether its outputs were compared with correct ones. */
     final boolean checked;
 
@@ -57,6 +71,11 @@ final class SavedReport {
       firstInferenceMs = number(json, "first_inference_ms");
       metric = task.metric == null ? null : number(json.getJSONObject("metrics"), task.metric.name);
       samples = json.isNull("blocks_ms") ? new double[0] : flat(json.getJSONArray("blocks_ms"));
+      kinds = kinds(json.optJSONArray("ops"));
+      JSONObject memory = json.optJSONObject("memory");
+      peakBytes = memory == null || memory.isNull("peak_bytes") ? null : memory.getLong("peak_bytes");
+      threads = points(json.optJSONArray("thread_sweep"), "threads");
+      sustained = points(json.optJSONArray("sustained"), "at_s");
       JSONObject reference = json.optJSONObject("reference");
       checked = reference != null;
       boolean finite = warnings.stream().noneMatch(w -> w.code.equals("not_finite") && name.equals(w.model));
@@ -241,6 +260,24 @@ final class SavedReport {
       objects.add(array.getJSONObject(i));
     }
     return objects;
+  }
+
+  private static Map<String, Double> kinds(JSONArray ops) throws JSONException {
+    Map<String, Double> kinds = new LinkedHashMap<>();
+    for (int i = 0; ops != null && i < ops.length(); i++) {
+      kinds.put(ops.getJSONObject(i).getString("kind"), number(ops.getJSONObject(i), "p50_ms"));
+    }
+    return kinds;
+  }
+
+  /** Points of a field and the median latency there. */
+  private static double[][] points(JSONArray times, String field) throws JSONException {
+    double[][] points = new double[times == null ? 0 : times.length()][];
+    for (int i = 0; i < points.length; i++) {
+      JSONObject time = times.getJSONObject(i);
+      points[i] = new double[] {real(time, field), real(time, "p50_ms")};
+    }
+    return points;
   }
 
   private static double[] flat(JSONArray rows) throws JSONException {

@@ -30,6 +30,7 @@ final class SettingsPanel {
   private final EditText cool;
   private final EditText sustained;
   private final ViewGroup choices;
+  private final CoresChoice cores;
 
   SettingsPanel(ViewGroup views) {
     this.views = views;
@@ -45,6 +46,7 @@ final class SettingsPanel {
     sustained = field(R.string.sustained, usual.sustainedS);
     View choice = inflate(R.layout.choice);
     choices = choice.findViewById(R.id.choices);
+    cores = new CoresChoice(choice, BenchmarkApplication.of(views.getContext()).phone.device().clusters);
     // NNAPI exists since API 27.
     choice.findViewById(R.id.npu).setVisibility(Build.VERSION.SDK_INT >= 27 ? View.VISIBLE : View.GONE);
   }
@@ -95,6 +97,7 @@ final class SettingsPanel {
         .threadSweep(isChecked(R.id.thread_sweep))
         .accelerators(accelerators)
         .xnnpack(isChecked(R.id.xnnpack))
+        .cores(cores.cores())
         .fp16(isChecked(R.id.fp16))
         .build();
   }

@@ -138,7 +138,30 @@ final class BundleParser {
         outputs,
         range(input),
         fields.isNull("reference") ? null : reference(fields.object("reference"), Part.of(outputs)),
+        fields.isNull("delegation") ? null : delegation(fields.object("delegation")),
+        fields.isNull("cuts") ? List.of() : cuts(fields.objects("cuts")),
         fields.object("metrics").namedNumbers());
+  }
+
+  private static List<Cut> cuts(List<Fields> described) throws BundleException {
+    List<Cut> cuts = new ArrayList<>();
+    for (Fields fields : described) {
+      cuts.add(
+          new Cut(
+              fields.text("kind"),
+              file(fields, "file", ".tflite"),
+              fields.integer("bytes", 1, Integer.MAX_VALUE),
+              sha256(fields)));
+    }
+    return cuts;
+  }
+
+  private static Delegation delegation(Fields fields) throws BundleException {
+    int total = (int) fields.integer("nodes_total", 0, Integer.MAX_VALUE);
+    return new Delegation(
+        (int) fields.integer("nodes_delegated", 0, total),
+        total,
+        (int) fields.integer("partitions", 0, total));
   }
 
   private List<Tensor> outputs(Fields fields) throws BundleException {

@@ -17,6 +17,7 @@ public final class ModelFile {
   /** Of the file, 64 hexadecimal digits. */
   public final String sha256;
 
+  /** Null for a {@link Cut}, which takes any tensors. */
   public final Tensor input;
 
   /** In the order of the file, at least one. */
@@ -31,6 +32,12 @@ public final class ModelFile {
   /** The correct outputs; null where they are not known. */
   public final Reference reference;
 
+  /** What the delegate of the bundle's runtime takes, by its rules; null where it is not known. */
+  public final Delegation delegation;
+
+  /** Its operations, each kind in files of its own; empty where the bundle has none. */
+  public final List<Cut> cuts;
+
   /** Metrics of the task, measured where the model was made; empty where they are not known. */
   public final Map<String, Double> metrics;
 
@@ -44,6 +51,8 @@ public final class ModelFile {
       List<Tensor> outputs,
       InputRange range,
       Reference reference,
+      Delegation delegation,
+      List<Cut> cuts,
       Map<String, Double> metrics) {
     this.file = file;
     this.title = title;
@@ -55,7 +64,14 @@ public final class ModelFile {
     this.parts = Part.of(outputs);
     this.range = range;
     this.reference = reference;
+    this.delegation = delegation;
+    this.cuts = List.copyOf(cuts);
     this.metrics = metrics;
+  }
+
+  /** Whether it is a {@link Cut}. */
+  public boolean isCut() {
+    return input == null;
   }
 
   /** Where an output stands in a row; null if there is none of that name. */

@@ -4,16 +4,17 @@ import android.os.Build;
 import java.io.IOException;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.BundleSource;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.AcceleratorException;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.tensorflow.lite.DataType;
@@ -182,14 +183,36 @@ final class LoadedModel implements AutoCloseable {
     return RuntimeLog.delegation(engine::log, before, name, engine.planLength(interpreter));
   }
 
-  void run(ByteBuffer input, ByteBuffer[] outputs) throws ModelException {
+  /** Zeros for all inputs. */
+  ByteBuffer[] inputBuffers() {
+    ByteBuffer[] buffers = new ByteBuffer[interpreter.getInputTensorCount()];
+    for (int i = 0; i < buffers.length; i++) {
+      buffers[i] = buffer(interpreter.getInputTensor(i));
+    }
+    return buffers;
+  }
+
+  /** Room for all outputs. */
+  ByteBuffer[] outputBuffers() {
+    ByteBuffer[] buffers = new ByteBuffer[interpreter.getOutputTensorCount()];
+    for (int i = 0; i < buffers.length; i++) {
+      buffers[i] = buffer(interpreter.getOutputTensor(i));
+    }
+    return buffers;
+  }
+
+  private static ByteBuffer buffer(org.tensorflow.lite.Tensor tensor) {
+    return ByteBuffer.allocateDirect(tensor.numBytes()).order(ByteOrder.nativeOrder());
+  }
+
+  void run(ByteBuffer[] inputs, ByteBuffer[] outputs) throws ModelException {
     Map<Integer, Object> places = new HashMap<>();
     for (int i = 0; i < outputs.length; i++) {
       ((Buffer) outputs[i]).rewind(); // ByteBuffer overrides it only since API 28
       places.put(i, outputs[i]);
     }
     try {
-      interpreter.runForMultipleInputsOutputs(new Object[] {input}, places);
+      interpreter.runForMultipleInputsOutputs(inputs, places);
     } catch (RuntimeException error) {
       throw refused(file, "fails", error);
     }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.hsvit.benchmark.measure.Delegation;
+import org.hsvit.benchmark.bundle.Delegation;
 
 /** What TensorFlow Lite writes into the phone's log, of which an app can read its own lines. */
 final class RuntimeLog {

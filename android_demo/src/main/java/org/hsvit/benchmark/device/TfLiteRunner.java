@@ -5,11 +5,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import org.hsvit.benchmark.bundle.BundleSource;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.Decoding;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
@@ -18,6 +18,8 @@ import org.tensorflow.lite.TensorFlowLite;
 
 /** A model in TensorFlow Lite's interpreter. {@code TfLiteRunner::open} is a {@code RunnerFactory}. */
 public final class TfLiteRunner implements Runner {
+  static final String NAME = "TFLite Interpreter";
+
   private final ModelFile model;
   private final LoadedModel loaded;
   private final Settings settings;
@@ -43,9 +45,11 @@ public final class TfLiteRunner implements Runner {
    * Loads a model, see {@link org.hsvit.benchmark.measure.RunnerFactory#open}. It is loaded twice and the
    * second time is measured, as the first load of a process also starts the runtime.
    */
-  public static TfLiteRunner open(ModelFile model, BundleSource source, Settings settings)
+  public static Runner open(ModelFile model, BundleSource source, Settings settings)
       throws ModelException {
-    return open(model, source, settings, Interpreter::new);
+    return model.isCut()
+        ? CutRunner.open(model, source, settings, Interpreter::new)
+        : open(model, source, settings, Interpreter::new);
   }
 
   static TfLiteRunner open(
@@ -108,7 +112,7 @@ public final class TfLiteRunner implements Runner {
 
   @Override
   public String runtimeName() {
-    return "TFLite Interpreter";
+    return NAME;
   }
 
   @Override
@@ -145,7 +149,7 @@ public final class TfLiteRunner implements Runner {
 
   @Override
   public float[] run(ByteBuffer input) throws ModelException {
-    loaded.run(input, outputs);
+    loaded.run(new ByteBuffer[] {input}, outputs);
     return Decoding.decode(outputs, model);
   }
 

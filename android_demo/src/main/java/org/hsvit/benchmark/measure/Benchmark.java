@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.ModelFile;
@@ -43,16 +42,19 @@ public final class Benchmark implements PairMeasurer {
     long deadline = machine.nanoTime() + 1_000_000 * limitMs;
     int cooled = new Cooling(machine, listener).untilCool(settings.coolS);
     State before = machine.state();
+    if (!settings.cores.isEmpty()) {
+      machine.bind(settings.cores);
+    }
     Accelerator asked = settings.accelerator();
     checkPictures(pair.original, listener);
     try (Runner original = factory.openChecked(pair.original, bundle.source(), settings);
         Runner mobile = factory.openChecked(pair.mobile, bundle.source(), settings)) {
       Timing ofOriginal = new Timing(original, timed(pair.original), machine, listener);
       Timing ofMobile = new Timing(mobile, timed(pair.mobile), machine, listener);
-      List<State> during = time(ofOriginal, ofMobile, settings, deadline, listener);
-      ExtraMeasurer extra = new ExtraMeasurer(bundle.source(), factory, machine, listener, settings);
-      Extra extraOfOriginal = extra.measure(pair.original, ofOriginal);
-      Extra extraOfMobile = extra.measure(pair.mobile, ofMobile);
+      List<State> during = time(ofOriginal, ofMobile, pair, settings, deadline, listener);
+      List<Extra> extras =
+          new ExtraMeasurer(pair, bundle.source(), factory, machine, listener, settings)
+              .measure(List.of(ofOriginal, ofMobile), deadline);
       float[][] expected = new float[bundle.images().size()][];
       float[][] outputs = new float[expected.length][];
       for (int i = 0; i < expected.length; i++) {
@@ -66,14 +68,17 @@ public final class Benchmark implements PairMeasurer {
           Statistics.ratioOfMedians(ofOriginal.blocksMs(), ofMobile.blocksMs(), listener);
       return new PairResult(
           pair,
-          Checks.result(bundle, pair.original, original, asked, ofOriginal, expected, extraOfOriginal),
-          Checks.result(bundle, pair.mobile, mobile, asked, ofMobile, outputs, extraOfMobile),
+          Checks.result(bundle, pair.original, original, asked, ofOriginal, expected, extras.get(0)),
+          Checks.result(bundle, pair.mobile, mobile, asked, ofMobile, outputs, extras.get(1)),
           ratio,
           Checks.agreement(bundle, pair.original, expected, outputs),
           cooled,
           during,
           before,
-          machine.state());
+          machine.state(),
+          settings.cores.isEmpty() ? null : machine.allowedCores(),
+          null,
+          null);
     }
   }
 
@@ -105,17 +110,14 @@ public final class Benchmark implements PairMeasurer {
       inputs.add(Preparation.prepare(picture(i, model), model));
     }
     if (inputs.isEmpty()) {
-      byte[] noise = new byte[model.input.elements()];
-      new Random(0).nextBytes(noise);
-      Picture picture = new Picture(model.height(), model.width(), model.channels(), noise);
-      inputs.add(Preparation.prepare(picture, model));
+      inputs.add(Preparation.noise(model));
     }
     return inputs;
   }
 
   /** Times blocks in turn; gives the phone's states in between. */
   private List<State> time(
-      Timing original, Timing mobile, Settings settings, long deadline, Listener listener)
+      Timing original, Timing mobile, Pair pair, Settings settings, long deadline, Listener listener)
       throws ModelException, CancelledException {
     listener.onProgress(Phase.TIMING, 0, 2 * settings.blocks);
     original.first();
@@ -123,11 +125,13 @@ public final class Benchmark implements PairMeasurer {
     System.gc(); // now, not in a timed run
     Cooling cooling = new Cooling(machine, listener);
     List<State> states = new ArrayList<>();
+    ExtraPlan extra = new ExtraPlan(pair, settings, machine.cores());
     long start = machine.nanoTime();
     int done = 0;
     for (int block = 0; block < settings.blocks; block++) {
       long each = block == 0 ? 0 : (machine.nanoTime() - start) / block;
-      if (block >= LEAST_BLOCKS && machine.nanoTime() + each > deadline) {
+      long later = (long) (1e6 * extra.leftMs(0, each / 2e6));
+      if (block >= LEAST_BLOCKS && machine.nanoTime() + each + later > deadline) {
         break;
       }
       boolean even = block % 2 == 0;

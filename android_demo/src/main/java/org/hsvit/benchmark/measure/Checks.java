@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.Detection;
 import org.hsvit.benchmark.bundle.LabeledImage;
 import org.hsvit.benchmark.bundle.ModelFile;
@@ -12,6 +13,8 @@ import org.hsvit.benchmark.bundle.Task;
 
 /** Compares outputs with their reference, with the labels, and with those of another model. */
 final class Checks {
+  private static final String XNNPACK = "XNNPACK"; // as runners call it
+
   private Checks() {}
 
   /**
@@ -32,6 +35,7 @@ final class Checks {
     return new ModelResult(
         model,
         runner,
+        runner.delegation() == null ? expected(bundle, model, runner) : runner.delegation(),
         asked,
         timing.firstMs(),
         timing.warmupMeanMs(),
@@ -43,6 +47,13 @@ final class Checks {
         outputs.length,
         metrics(bundle, outputs),
         extra);
+  }
+
+  /** What the bundle says of the delegate, if it speaks of this runtime and its kernels; null if not. */
+  private static Delegation expected(Bundle bundle, ModelFile model, Runner runner) {
+    String version = runner.runtimeVersion();
+    boolean isMeant = !bundle.runtime().isEmpty() && version != null && version.startsWith(bundle.runtime());
+    return isMeant && XNNPACK.equals(runner.delegate()) ? model.delegation : null;
   }
 
   private static ReferenceCheck compare(Bundle bundle, ModelFile model, float[][] outputs)

@@ -1,5 +1,6 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -12,7 +13,7 @@ import org.hsvit.benchmark.bundle.ModelFile;
 /** A classifier or a detector of a bundle, ready for pictures. Not for the main thread. */
 public final class Classifier implements AutoCloseable {
   /** What a model says of a picture. */
-  public static final class Result {
+  public static final class Result implements Serializable {
     /** The most likely classes, or the boxes that are kept; the most likely first. */
     public final List<Prediction> top;
 

@@ -14,8 +14,12 @@ public final class Extra implements Serializable {
   /** Its latency over minutes without a pause. */
   public final List<SustainedTime> sustained;
 
-  Extra(Double cpuMs, List<ThreadTime> threads, List<SustainedTime> sustained) {
+  /** The latency of each kind of operation; null where the bundle does not have them cut out. */
+  public final List<KindTime> kinds;
+
+  Extra(Double cpuMs, List<KindTime> kinds, List<ThreadTime> threads, List<SustainedTime> sustained) {
     this.cpuMs = cpuMs;
+    this.kinds = kinds;
     this.threads = threads;
     this.sustained = sustained;
   }

@@ -7,6 +7,9 @@ public interface Listener {
     /** A warm phone is waited for; done and total are seconds. */
     COOLING("waiting for a cool phone"),
 
+    /** The memory of a model is measured. */
+    MEMORY("measuring memory"),
+
     /** Blocks of both models are timed. */
     TIMING("timing"),
 

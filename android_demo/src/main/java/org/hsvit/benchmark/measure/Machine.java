@@ -1,5 +1,7 @@
 package org.hsvit.benchmark.measure;
 
+import java.util.List;
+
 /** Clocks and state of the machine that measures. */
 public interface Machine {
   /** A clock that never goes back, nanoseconds. */
@@ -13,6 +15,15 @@ public interface Machine {
 
   State state();
 
+  /** Memory of this process; null where it is not known. */
+  Memory memory();
+
   /** How many cores there are. */
   int cores();
+
+  /** Asks for all threads of this process to run on these cores alone, which the system may refuse. */
+  void bind(List<Integer> cores);
+
+  /** The cores that threads of this process may run on, in order; null where it is not known. */
+  List<Integer> allowedCores();
 }

@@ -2,6 +2,7 @@ package org.hsvit.benchmark.measure;
 
 import java.io.Serializable;
 import java.util.Map;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.ModelFile;
 
 /** The measurements of one model. Times are in milliseconds. */
@@ -13,6 +14,9 @@ public final class ModelResult implements Serializable {
 
   /** How much of the graph the delegate ran; null where it is not known. */
   public final Delegation delegation;
+
+  /** Whether that is what the bundle says, as the runtime's log tells nothing. */
+  public final boolean delegationFromBundle;
 
   /** What was asked to run the model. */
   public final Accelerator asked;
@@ -54,6 +58,7 @@ public final class ModelResult implements Serializable {
   ModelResult(
       ModelFile model,
       Runner runner,
+      Delegation delegation,
       Accelerator asked,
       double firstInferenceMs,
       Double warmupMeanMs,
@@ -69,7 +74,8 @@ public final class ModelResult implements Serializable {
     this.runtimeName = runner.runtimeName();
     this.runtimeVersion = runner.runtimeVersion();
     this.delegate = runner.delegate();
-    this.delegation = runner.delegation();
+    this.delegation = delegation;
+    this.delegationFromBundle = delegation != null && runner.delegation() == null;
     this.asked = asked;
     this.used = runner.used();
     this.initMs = runner.initMs();

@@ -23,6 +23,14 @@ public final class PairResult implements Serializable {
   public final State before;
   public final State after;
 
+  /** The cores that threads could run on at the end; null where all were asked for, or it is not known. */
+  public final List<Integer> cores;
+
+  /** Null where it was not measured. */
+  public final ModelMemory memoryOfOriginal;
+
+  public final ModelMemory memoryOfMobile;
+
   PairResult(
       Pair pair,
       ModelResult original,
@@ -32,7 +40,10 @@ public final class PairResult implements Serializable {
       int cooledS,
       List<State> during,
       State before,
-      State after) {
+      State after,
+      List<Integer> cores,
+      ModelMemory memoryOfOriginal,
+      ModelMemory memoryOfMobile) {
     this.pair = pair;
     this.original = original;
     this.mobile = mobile;
@@ -42,5 +53,25 @@ public final class PairResult implements Serializable {
     this.during = during;
     this.before = before;
     this.after = after;
+    this.cores = cores;
+    this.memoryOfOriginal = memoryOfOriginal;
+    this.memoryOfMobile = memoryOfMobile;
+  }
+
+  /** The same with the models' memory. */
+  PairResult withMemory(ModelMemory ofOriginal, ModelMemory ofMobile) {
+    return new PairResult(
+        pair,
+        original,
+        mobile,
+        ratio,
+        agreement,
+        cooledS,
+        during,
+        before,
+        after,
+        cores,
+        ofOriginal,
+        ofMobile);
   }
 }

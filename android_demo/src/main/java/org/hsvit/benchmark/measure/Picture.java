@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** Pixels of 8 bits, row by row, the channels of a pixel side by side. */
-public final class Picture {
+public final class Picture implements Serializable {
   public final int height;
   public final int width;
 

@@ -1,7 +1,9 @@
 package org.hsvit.benchmark.measure;
 
+import java.io.Serializable;
+
 /** One class, and how likely a model takes it for that of a picture or of a part of it. */
-public final class Prediction {
+public final class Prediction implements Serializable {
   /** Index of the class in the model's output. */
   public final int index;
 

@@ -3,6 +3,7 @@ package org.hsvit.benchmark.measure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Locale;
+import java.util.Random;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Tensor;
 
@@ -34,6 +35,13 @@ public final class Preparation {
       }
     }
     return prepared;
+  }
+
+  /** An input of random pixels, the same each time. */
+  static ByteBuffer noise(ModelFile model) {
+    byte[] pixels = new byte[model.input.elements()];
+    new Random(0).nextBytes(pixels);
+    return prepare(new Picture(model.height(), model.width(), model.channels(), pixels), model);
   }
 
   /** Throws {@code IllegalArgumentException} if the picture's size or channels are not the model's. */

@@ -1,6 +1,7 @@
 package org.hsvit.benchmark.measure;
 
 import java.nio.ByteBuffer;
+import org.hsvit.benchmark.bundle.Delegation;
 
 /** A loaded model. Not for several threads at once. */
 public interface Runner extends AutoCloseable {

@@ -25,7 +25,10 @@ public final class Settings implements Serializable {
   /** Pause before each block, milliseconds. */
   public final int cooldownMs;
 
-  /** Longest time of a run over all its pairs, seconds; then each pair has fewer blocks. */
+  /**
+   * Longest time of a run over all its pairs, seconds, with thread sweeps and sustained runs; then each pair has fewer
+   * blocks and shorter sustained runs.
+   */
   public final int limitS;
 
   /** What is asked to run the models, one after the other. */
@@ -46,6 +49,9 @@ public final class Settings implements Serializable {
   /** How long to run each model without a pause, seconds; 0 for not at all. */
   public final int sustainedS;
 
+  /** The cores that the models run on; empty for all. */
+  public final List<Integer> cores;
+
   private Settings(Builder asked) {
     threads = within("threads", asked.threads, 1, 64);
     blocks = within("blocks", asked.blocks, 1, 1000);
@@ -60,6 +66,7 @@ public final class Settings implements Serializable {
     coolS = within("cool_s", asked.coolS, 0, 3600);
     threadSweep = asked.threadSweep;
     sustainedS = within("sustained_s", asked.sustainedS, 0, 7200);
+    cores = List.copyOf(asked.cores);
     if (accelerators.isEmpty()) {
       throw new IllegalArgumentException("accelerators must be at least one");
     }
@@ -103,6 +110,7 @@ public final class Settings implements Serializable {
     private int coolS = 60;
     private boolean threadSweep;
     private int sustainedS;
+    private List<Integer> cores = List.of();
 
     public Builder() {}
 
@@ -120,6 +128,7 @@ public final class Settings implements Serializable {
       coolS = settings.coolS;
       threadSweep = settings.threadSweep;
       sustainedS = settings.sustainedS;
+      cores = settings.cores;
     }
 
     public Builder threads(int count) {
@@ -179,6 +188,11 @@ public final class Settings implements Serializable {
 
     public Builder sustainedS(int seconds) {
       sustainedS = seconds;
+      return this;
+    }
+
+    public Builder cores(List<Integer> asked) {
+      cores = asked;
       return this;
     }
 

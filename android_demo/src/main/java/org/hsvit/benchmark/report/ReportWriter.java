@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Task;
 import org.hsvit.benchmark.measure.Agreement;
-import org.hsvit.benchmark.measure.Delegation;
+import org.hsvit.benchmark.measure.KindTime;
+import org.hsvit.benchmark.measure.ModelMemory;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Ratio;
@@ -56,8 +58,8 @@ public final class ReportWriter {
       PairResult result = report.results.get(i);
       String original = names.get(2 * i);
       String mobile = names.get(2 * i + 1);
-      models.put(model(original, "original", result.original, report.settings));
-      models.put(model(mobile, "mobile", result.mobile, report.settings));
+      models.put(model(original, "original", result.original, result.memoryOfOriginal, report.settings));
+      models.put(model(mobile, "mobile", result.mobile, result.memoryOfMobile, report.settings));
       pairs.put(pair(original, mobile, result, report.bundle.task()));
     }
     JSONArray warnings = new JSONArray();
@@ -92,6 +94,7 @@ public final class ReportWriter {
         "cool_s", settings.coolS,
         "sustained_s", settings.sustainedS,
         "threads", settings.threads,
+        "cores", settings.cores.isEmpty() ? null : settings.cores,
         "xnnpack", settings.xnnpack,
         "fp16", settings.fp16,
         "data",
@@ -138,6 +141,17 @@ public final class ReportWriter {
   private static List<JSONObject> states(List<State> states) {
     List<JSONObject> objects = new ArrayList<>();
     states.forEach(state -> objects.add(state(state)));
+    return objects;
+  }
+
+  private static List<JSONObject> kinds(List<KindTime> times) {
+    if (times == null) {
+      return null;
+    }
+    List<JSONObject> objects = new ArrayList<>();
+    for (KindTime time : times) {
+      objects.add(Json.object("kind", time.kind, "files", time.files, "p50_ms", time.p50));
+    }
     return objects;
   }
 
@@ -190,7 +204,7 @@ public final class ReportWriter {
   }
 
   private static JSONObject model(
-      String name, String role, ModelResult result, Settings settings) {
+      String name, String role, ModelResult result, ModelMemory memory, Settings settings) {
     ModelFile file = result.model;
     return Json.object(
         "name", name,
@@ -209,9 +223,10 @@ public final class ReportWriter {
         "warmup_mean_ms", result.warmupMeanMs,
         "blocks_ms", result.blocksMs,
         "latency_ms", latency(result.latency),
+        "ops", kinds(result.extra.kinds),
         "thread_sweep", threads(result.extra.threads),
         "sustained", sustained(result.extra.sustained),
-        "memory", null,
+        "memory", memory == null ? null : memory(memory),
         "metrics", new JSONObject(result.metrics),
         "reference", result.reference == null ? null : reference(result.reference));
   }
@@ -225,7 +240,13 @@ public final class ReportWriter {
         "partitions", taken == null ? null : taken.partitions,
         "nodes_delegated", taken == null ? null : taken.nodes,
         "nodes_total", taken == null ? null : taken.total,
+        "nodes_known_from", taken == null ? null : result.delegationFromBundle ? "bundle" : "log",
         "cpu_p50_ms", result.extra.cpuMs);
+  }
+
+  private static JSONObject memory(ModelMemory memory) {
+    return Json.object(
+        "init_bytes", memory.loaded, "overall_bytes", memory.run, "peak_bytes", memory.peak);
   }
 
   private static JSONObject latency(Summary summary) {
@@ -265,6 +286,7 @@ public final class ReportWriter {
                 "high", ratio.high,
                 "confidence", ratio.confidence),
         "agreement", result.agreement == null ? null : agreement(result.agreement, task),
+        "cores", result.cores,
         "cooled_s", result.cooledS,
         "before", state(result.before),
         "during", states(result.during),

@@ -104,7 +104,7 @@ public final class Session {
 
   private Status measure(List<Pair> pairs, Settings settings, Watcher watcher) throws IOException {
     int count = pairs.size() * settings.accelerators.size();
-    Pace pace = new Pace(machine, settings, count, bundle.images().size());
+    Pace pace = new Pace(machine, settings, pairs, bundle.images().size());
     Set<Accelerator> missing = EnumSet.noneOf(Accelerator.class);
     try {
       for (int i = 0; i < count; i++) {

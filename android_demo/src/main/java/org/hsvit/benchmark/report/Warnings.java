@@ -3,12 +3,15 @@ package org.hsvit.benchmark.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.Delegation;
+import org.hsvit.benchmark.measure.Cores;
+import org.hsvit.benchmark.measure.ExtraPlan;
 import org.hsvit.benchmark.measure.ModelResult;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.ReferenceCheck;
 import org.hsvit.benchmark.measure.State;
+import org.hsvit.benchmark.measure.SustainedTime;
 
 /**
  * Finds what limits the numbers of a report.
@@ -36,6 +39,7 @@ final class Warnings {
       warnings.outputs(names.get(i), models.get(i));
       warnings.delegation(names.get(i), models.get(i));
     }
+    warnings.cores();
     warnings.device();
     for (int i = 0; i < names.size(); i++) {
       warnings.latency(names.get(i), models.get(i));
@@ -73,8 +77,9 @@ final class Warnings {
     if (result.asked != Accelerator.CPU) {
       accelerator(name, result);
     } else if (taken != null && !taken.isWhole()) {
-      String format = "%s runs %d of %d ops, in %d pieces: the others run on slower kernels in between";
-      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions);
+      String source = result.delegationFromBundle ? ", as the bundle says, for the runtime's log tells nothing" : "";
+      String format = "%s runs %d of %d ops, in %d pieces%s: the others run on slower kernels in between";
+      add("fallback", name, format, result.delegate, taken.nodes, taken.total, taken.partitions, source);
     }
   }
 
@@ -92,6 +97,18 @@ final class Warnings {
       String format = "as fast as on the CPU, %s ms and %s ms: the %s may have left it to the CPU, or gains nothing";
       String own = Numbers.short3(result.latency.p50);
       add("fallback", name, format, own, Numbers.short3(result.extra.cpuMs), result.asked.name());
+    }
+  }
+
+  /** Said once: what the system refuses for a pair, it refuses for all. */
+  private void cores() {
+    List<Integer> asked = report.settings.cores;
+    for (PairResult result : report.results) {
+      if (!asked.isEmpty() && !asked.equals(result.cores)) {
+        String own = result.cores == null ? "on cores that it does not tell" : "on cores " + Cores.text(result.cores);
+        add("cores", null, "cores %s were asked for, the system ran threads %s", Cores.text(asked), own);
+        return;
+      }
     }
   }
 
@@ -141,6 +158,12 @@ final class Warnings {
       int blocks = result.blocksMs.length;
       String format = "%d of %d blocks were measured, as the time of the run was over";
       add("time_limit", name, format, blocks, report.settings.blocks);
+    }
+    List<SustainedTime> sustained = result.extra.sustained;
+    if (sustained != null && sustained.size() < ExtraPlan.STRETCHES) {
+      String ran = Numbers.short3(sustained.get(sustained.size() - 1).seconds);
+      String format = "it ran without a pause for %s of %d s, as the time of the run was over";
+      add("time_limit", name, format, ran, report.settings.sustainedS);
     }
     if (result.latency.count < FEW_RUNS) {
       add("few_runs", name, "p99 of %d runs is hardly more than their maximum", result.latency.count);

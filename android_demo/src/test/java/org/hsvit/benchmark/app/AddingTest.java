@@ -69,18 +69,23 @@ public class AddingTest {
   }
 
   private String add(Uri... files) throws Adding.Refusal {
-    return new Adding(
-            fixture.app,
-            (folder, names, range) -> {
-              described.addAll(names);
-              assertTrue(range == PIXELS);
-              return null;
-            })
-        .add(Arrays.asList(files), PIXELS, List.of());
+    fixture.describe(
+        (folder, names, range) -> {
+          described.addAll(names);
+          assertEquals(PIXELS.low, range.low, 0);
+          assertEquals(PIXELS.high, range.high, 0);
+          return null;
+        });
+    return adding().add(Arrays.asList(files), PIXELS, List.of());
+  }
+
+  private Adding adding() {
+    return new Adding(fixture.app, fixture.app.phone.isolation);
   }
 
   private String refusal(Phone.Describer describer, Uri... files) {
-    Adding adding = new Adding(fixture.app, describer);
+    fixture.describe(describer);
+    Adding adding = adding();
     String message =
         assertThrows(Adding.Refusal.class, () -> adding.add(Arrays.asList(files), PIXELS, List.of())).getMessage();
     assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
@@ -184,7 +189,7 @@ public class AddingTest {
 
   @Test
   public void anArchiveIsAddedAsABundle() throws Exception {
-    Adding adding = new Adding(fixture.app, null);
+    Adding adding = adding();
     Uri uri = file("my models.zip", fixture.archive(null));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
     assertEquals("The bundle sums was added.", adding.addArchive(uri));
@@ -200,7 +205,7 @@ public class AddingTest {
   public void anArchiveThatIsNoBundleIsRefused() throws Exception {
     Uri uri = file("x.zip", fixture.archive("more.txt"));
     String said =
-        assertThrows(Adding.Refusal.class, () -> new Adding(fixture.app, null).addArchive(uri)).getMessage();
+        assertThrows(Adding.Refusal.class, () -> adding().addArchive(uri)).getMessage();
     assertEquals(
         "x.zip was not added: it is no bundle.\nthe archive has a file that no bundle needs, more.txt", said);
     assertEquals("nothing is kept", 0, Folders.bundles(fixture.app).list().length);
@@ -225,23 +230,17 @@ public class AddingTest {
   }
 
   private ActivityController<MainActivity> pick(Uri first, Uri second) throws InterruptedException {
-    fixture.app.phone =
-        new Phone(
-            fixture.app.phone.measurers,
-            fixture.phone,
-            fixture.phone,
-            fixture.phone,
-            (folder, files, range) -> {
-              ranges.add(range.low + " to " + range.high);
-              Bundle bundle = fixture.phone.bundle();
-              for (String name : fixture.phone.files.keySet()) {
-                File file = new File(folder, name);
-                file.getParentFile().mkdirs();
-                Files.write(file.toPath(), fixture.phone.files.get(name));
-              }
-              return bundle;
-            },
-            () -> null);
+    fixture.describe(
+        (folder, files, range) -> {
+          ranges.add(range.low + " to " + range.high);
+          Bundle bundle = fixture.phone.bundle();
+          for (String name : fixture.phone.files.keySet()) {
+            File file = new File(folder, name);
+            file.getParentFile().mkdirs();
+            Files.write(file.toPath(), fixture.phone.files.get(name));
+          }
+          return bundle;
+        });
     ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class).setup();
     MainActivity activity = controller.get();
     activity.findViewById(R.id.add).performClick();

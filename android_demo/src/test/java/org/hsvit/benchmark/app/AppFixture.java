@@ -13,9 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.hsvit.benchmark.measure.Benchmark;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.RunnerFactory;
+import org.hsvit.benchmark.report.Cluster;
+import org.hsvit.benchmark.report.Device;
 import org.junit.rules.ExternalResource;
 import org.robolectric.RuntimeEnvironment;
 
@@ -28,7 +29,7 @@ final class AppFixture extends ExternalResource {
 
   private volatile CountDownLatch gate = new CountDownLatch(0);
   private volatile String held;
-  private volatile boolean waiting;
+  private volatile int waited;
 
   AppFixture() {
     Folders.delete(Folders.bundles(app)); // what an earlier test left
@@ -42,12 +43,40 @@ final class AppFixture extends ExternalResource {
         };
     app.phone =
         new Phone(
-            (bundle, key) -> new Benchmark(bundle, gated, phone, phone),
+            Isolation.none(app),
             gated,
             phone,
             phone,
             (folder, files, range) -> phone.bundle(),
             app.phone::device);
+  }
+
+  /** Lets models be described otherwise. */
+  void describe(Phone.Describer describer) {
+    Phone now = app.phone;
+    app.phone = new Phone(now.isolation, now.runners, now.decoder, now.machine, describer, now::device);
+  }
+
+  /** Lets the phone have clusters of cores. */
+  void cluster(Cluster... clusters) {
+    Phone now = app.phone;
+    Device known = now.device();
+    Device told =
+        new Device(
+            known.name,
+            known.cpu,
+            known.architecture,
+            known.cores,
+            known.features,
+            List.of(clusters),
+            known.osVersion,
+            known.apiLevel,
+            known.memoryBytes,
+            known.appVersion,
+            known.debugBuild,
+            known.language,
+            known.packages);
+    app.phone = new Phone(now.isolation, now.runners, now.decoder, now.machine, now.describer, () -> told);
   }
 
   /** What is still under way would otherwise end in the next test, whose app is another. */
@@ -61,8 +90,9 @@ final class AppFixture extends ExternalResource {
     }
   }
 
-  private void waitAtGate() {
-    waiting = true;
+  /** Waits as loading a held model does. */
+  void waitAtGate() {
+    waited++;
     try {
       gate.await(20, TimeUnit.SECONDS);
     } catch (InterruptedException error) {
@@ -92,9 +122,14 @@ final class AppFixture extends ExternalResource {
     held = file;
   }
 
-  /** Whether loading waits now. */
+  /** How often loading has come to wait. */
+  int timesHeld() {
+    return waited;
+  }
+
+  /** Whether loading has come to wait. */
   boolean isHeld() {
-    return waiting;
+    return waited > 0;
   }
 
   void letGo() {

@@ -13,7 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.report.Device;
 import org.json.JSONObject;
 import org.junit.Before;
 import org.junit.Rule;
@@ -140,6 +142,7 @@ public class AutorunTest {
             .putExtra("accelerator", "gpu,npu")
             .putExtra("xnnpack", false)
             .putExtra("cool_s", 7)
+            .putExtra("cores", "2-3")
             .putExtra("sustained_s", 1)
             .putExtra("fp16", true));
     fixture.awaitEnding();
@@ -159,6 +162,7 @@ public class AutorunTest {
     assertFalse(report.getJSONObject("settings").getBoolean("xnnpack"));
     assertTrue(report.getJSONObject("settings").getBoolean("fp16"));
     assertEquals(7, report.getJSONObject("settings").getInt("cool_s"));
+    assertEquals("[2,3]", report.getJSONObject("settings").get("cores").toString());
     assertEquals(60, report.getJSONArray("models").getJSONObject(3).getJSONArray("sustained").length());
     SavedReport saved = SavedReport.read(fixture.reports().get(0));
     assertEquals("gpu, npu", saved.accelerator);
@@ -236,12 +240,18 @@ public class AutorunTest {
   @Test
   public void anErrorWithoutAMessageIsTold() throws Exception {
     Phone phone = fixture.app.phone;
-    Phone.Measurers failing =
-        (bundle, key) -> {
-          throw new IllegalStateException();
+    Device known = phone.device();
+    boolean[] shown = new boolean[1];
+    Supplier<Device> failing =
+        () -> {
+          if (shown[0]) {
+            throw new IllegalStateException();
+          }
+          shown[0] = true; // the first screen asks, then the run
+          return known;
         };
     fixture.app.phone =
-        new Phone(failing, phone.runners, phone.decoder, phone.machine, phone.describer, phone::device);
+        new Phone(phone.isolation, phone.runners, phone.decoder, phone.machine, phone.describer, failing);
     assertEquals("java.lang.IllegalStateException", message(intent("all")));
   }
 

@@ -23,6 +23,7 @@ import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Listener;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.PairResult;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.report.Session.Status;
@@ -58,7 +59,7 @@ public class CrashesTest {
     Phone phone = app.phone;
     app.phone =
         new Phone(
-            (bundle, key) -> new RemoteMeasurer(app, bundle, key),
+            new RemoteProcess(app),
             phone.runners,
             phone.decoder,
             phone.machine,
@@ -68,7 +69,12 @@ public class CrashesTest {
 
   /** Waits for the process to have begun, and ends it as Android tells it. */
   private void crash() throws Exception {
-    fixture.await(() -> fixture.isHeld());
+    crash(1);
+  }
+
+  /** The same once loading has come to wait for so many times. */
+  private void crash(int times) throws Exception {
+    fixture.await(() -> fixture.timesHeld() == times);
     List<ServiceConnection> bound = shadow.getBoundServiceConnections();
     bound.get(bound.size() - 1).onServiceDisconnected(null);
   }
@@ -87,7 +93,8 @@ public class CrashesTest {
     new Thread(
             () -> {
               try {
-                ended = app.phone.measurers.of(bundle, AppFixture.KEY).measure(pair, FEW, 60_000, listener);
+                PairMeasurer measurer = MeasuringWork.measurer(app.phone, bundle, AppFixture.KEY);
+                ended = measurer.measure(pair, FEW, 60_000, listener);
               } catch (Exception error) {
                 ended = error;
               }
@@ -109,8 +116,9 @@ public class CrashesTest {
     assertEquals(10, result.agreement.samples);
     assertEquals("XNNPACK", result.original.delegate);
     assertTrue(result.after.time > result.before.time);
-    assertEquals(List.of(), shadow.getBoundServiceConnections());
+    fixture.await(() -> shadow.getBoundServiceConnections().isEmpty());
     assertFalse(Arrays.asList(app.getCacheDir().list()).contains("result.bin"));
+    assertFalse(Arrays.asList(app.getCacheDir().list()).contains("work.bin"));
   }
 
   @Test
@@ -150,7 +158,7 @@ public class CrashesTest {
     Bundle bundle = Library.open(app, AppFixture.KEY);
     measure(bundle, bundle.pair("int8"));
     fixture.await(() -> ended != null);
-    assertEquals("the process that measures does not start", ((Exception) ended).getMessage());
+    assertEquals("its process does not start", ((Exception) ended).getMessage());
   }
 
   @Test
@@ -158,7 +166,8 @@ public class CrashesTest {
     fixture.hold(FakePhone.INT8);
     Bundle bundle = Library.open(app, AppFixture.KEY);
     app.runs().start("r1", AppFixture.KEY, bundle, bundle.pairs(), FEW);
-    crash();
+    crash(); // while its memory is measured
+    crash(2);
     Run.Ending ending = fixture.awaitEnding();
     fixture.letGo();
     assertEquals(Status.FAILED, ending.status);
@@ -167,8 +176,75 @@ public class CrashesTest {
     JSONArray warnings = new JSONObject(text).getJSONArray("warnings");
     assertEquals("failed", warnings.getJSONObject(0).getString("code"));
     assertEquals(
-        "pair int8 was not measured: the process that measures crashed while loading int8.tflite",
+        "pair int8 was not measured: its process crashed while loading int8.tflite",
         warnings.getJSONObject(0).getString("message"));
+  }
+
+  @Test
+  public void theMemoryOfEachModelIsMeasuredInAProcessOfItsOwn() throws Exception {
+    Bundle bundle = Library.open(app, AppFixture.KEY);
+    measure(bundle, bundle.pair("int8"));
+    fixture.await(() -> ended != null);
+    PairResult result = (PairResult) ended;
+    assertEquals(8 << 20, result.memoryOfOriginal.loaded);
+    assertEquals(2 << 20, result.memoryOfMobile.loaded);
+    assertEquals(List.of("open original.tflite"), fixture.phone.log.subList(0, 1));
+    assertEquals("open int8.tflite", fixture.phone.log.get(5)); // after three runs and the close
+  }
+
+  private void crashWhile(Runnable work) throws Exception {
+    Thread thread = new Thread(work);
+    thread.start();
+    crash();
+    fixture.await(() -> !thread.isAlive());
+    fixture.letGo();
+  }
+
+  @Test
+  public void aCrashWhileClassifyingIsALine() throws Exception {
+    fixture.hold(FakePhone.INT8);
+    Bundle bundle = Library.open(app, AppFixture.KEY);
+    PairClassifier classifier =
+        new PairClassifier(app, app.phone, bundle, AppFixture.KEY, bundle.pair("int8"));
+    PairClassifier.Comparison[] both = new PairClassifier.Comparison[1];
+    crashWhile(() -> both[0] = classifier.classify(bundle.images().get(0)));
+    assertEquals(3, both[0].original.result.top.size());
+    String problem = "Cannot be run on this phone: its process crashed while loading int8.tflite";
+    assertEquals(problem, both[0].mobile.problem);
+    fixture.await(() -> shadow.getBoundServiceConnections().isEmpty());
+  }
+
+  @Test
+  public void aCrashWhileAddingIsALine() throws Exception {
+    fixture.describe(
+        (folder, files, range) -> {
+          fixture.waitAtGate();
+          return null;
+        });
+    fixture.hold(FakePhone.ORIGINAL);
+    File picked = new File(app.getCacheDir(), "a.tflite");
+    Files.write(picked.toPath(), "....TFL3....".getBytes("UTF-8"));
+    app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1));
+    crash();
+    fixture.await(() -> !app.additions().isBusy());
+    fixture.letGo();
+    assertEquals(
+        "Nothing was added: the runtime of this app does not load a.tflite.\n"
+            + "its process crashed while loading a.tflite",
+        app.additions().takeMessage());
+    assertFalse(new File(Folders.bundles(app), "a").exists());
+    assertNull(new Unfinished(app).left());
+  }
+
+  @Test
+  public void modelsOfTheAppItselfAreClassifiedInItsProcess() throws Exception {
+    shadow.declareComponentUnbindable(new ComponentName(app, RunnerService.class));
+    Bundle bundle = Library.open(app, AppFixture.KEY);
+    PairClassifier classifier =
+        new PairClassifier(app, app.phone, bundle, Library.OWN, bundle.pair("int8"));
+    PairClassifier.Comparison both = classifier.classify(bundle.images().get(0));
+    String problem = "Cannot be run on this phone: the app was built without a bundle"; // and no other
+    assertEquals(problem, both.mobile.problem);
   }
 
   @Test
@@ -199,18 +275,17 @@ public class CrashesTest {
 
   @Test
   public void anErrorWhileAddingIsALine() throws Exception {
-    Phone phone = app.phone;
-    Phone.Describer failing =
+    fixture.describe(
         (folder, files, range) -> {
           throw new OutOfMemoryError("Failed to allocate a 99 byte allocation");
-        };
-    app.phone =
-        new Phone(phone.measurers, phone.runners, phone.decoder, phone.machine, failing, phone::device);
+        });
     File picked = new File(app.getCacheDir(), "a.tflite");
     Files.write(picked.toPath(), "....TFL3....".getBytes("UTF-8"));
     app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1), List.of());
     fixture.await(() -> !app.additions().isBusy());
-    assertEquals("Nothing was added: the app failed.\nout of memory", app.additions().takeMessage());
+    assertEquals(
+        "Nothing was added: the runtime of this app does not load a.tflite.\nout of memory",
+        app.additions().takeMessage());
     assertNull(new Unfinished(app).left());
   }
 
@@ -218,11 +293,13 @@ public class CrashesTest {
   public void anErrorWhileClassifyingIsALine() throws Exception {
     fixture.phone.failures.put(FakePhone.INT8, new IllegalStateException());
     Bundle bundle = Library.open(app, AppFixture.KEY);
-    PairClassifier classifier = new PairClassifier(app, app.phone, bundle, bundle.pair("int8"));
-    PairClassifier.Comparison both = classifier.classify(bundle.images().get(0));
-    assertNotNull(both.original.result);
-    assertNull(both.mobile.result);
-    assertTrue(both.mobile.problem, both.mobile.problem.contains("java.lang.IllegalStateException"));
+    PairClassifier classifier = new PairClassifier(app, app.phone, bundle, AppFixture.KEY, bundle.pair("int8"));
+    PairClassifier.Comparison[] both = new PairClassifier.Comparison[1];
+    new Thread(() -> both[0] = classifier.classify(bundle.images().get(0))).start();
+    fixture.await(() -> both[0] != null);
+    assertNotNull(both[0].original.result);
+    assertNull(both[0].mobile.result);
+    assertTrue(both[0].mobile.problem, both[0].mobile.problem.contains("java.lang.IllegalStateException"));
     assertNull(new Unfinished(app).left());
   }
 }

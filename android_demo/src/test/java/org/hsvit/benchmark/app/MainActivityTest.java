@@ -13,11 +13,14 @@ import android.view.View;
 import android.view.WindowManager;
 import android.widget.CheckBox;
 import android.widget.EditText;
+import android.widget.Spinner;
 import android.widget.TextView;
 import java.io.File;
 import java.nio.file.Files;
+import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.report.Cluster;
 import org.hsvit.benchmark.report.Session.Status;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -106,6 +109,32 @@ public class MainActivityTest {
     JSONArray measured = report.getJSONArray("models").getJSONObject(0).getJSONArray("blocks_ms");
     assertEquals(2, measured.length());
     assertEquals(3, measured.getJSONArray(0).length());
+  }
+
+  @Test
+  public void aClusterOfCoresIsChosen() throws Exception {
+    fixture.push();
+    fixture.cluster(new Cluster(List.of(0, 1), 1800, 300), new Cluster(List.of(2, 3), null, 1024));
+    open();
+    Spinner cores = controller.get().findViewById(R.id.cores);
+    assertEquals(View.VISIBLE, cores.getVisibility());
+    assertEquals("all cores", cores.getAdapter().getItem(0));
+    assertEquals("cores 0-1, up to 1,800 MHz", cores.getAdapter().getItem(1));
+    assertEquals("cores 2-3", cores.getAdapter().getItem(2));
+    cores.setSelection(2);
+    click(R.id.run);
+    fixture.awaitEnding();
+    JSONObject report = new JSONObject(Files.readString(fixture.reports().get(0).toPath()));
+    assertEquals("[2,3]", report.getJSONObject("settings").get("cores").toString());
+    assertTrue(fixture.phone.log.contains("bind [2, 3]"));
+  }
+
+  @Test
+  public void aSingleClusterIsNoChoice() throws Exception {
+    fixture.push();
+    fixture.cluster(new Cluster(List.of(0, 1, 2, 3), 1800, 1024));
+    open();
+    assertEquals(View.GONE, controller.get().findViewById(R.id.cores).getVisibility());
   }
 
   @Test

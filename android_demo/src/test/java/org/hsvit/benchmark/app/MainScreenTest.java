@@ -12,6 +12,7 @@ import java.util.List;
 import org.hsvit.benchmark.R;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.report.Cluster;
 import org.hsvit.benchmark.report.WholeFile;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -46,6 +47,8 @@ public class MainScreenTest extends Looks {
     JSONObject small = new JSONObject(described.getJSONArray("pairs").getString(0));
     described.getJSONArray("pairs").put(small.put("name", "small_int8").put("mobile", "small_int8.tflite"));
     fixture.push();
+    fixture.cluster(
+        new Cluster(List.of(0, 1, 2, 3), 1800, 300), new Cluster(List.of(4, 5, 6, 7), 2900, 1024));
     report("20260102-030405", 1_767_323_045_000L);
     report("20260203-101112", 1_770_113_472_000L);
   }

@@ -171,6 +171,31 @@ public class ResultsActivityTest extends Looks {
   }
 
   @Test
+  public void threadsAndMinutesAreDescribedInWords() throws Exception {
+    ViewGroup card = (ViewGroup) card(open(), 0);
+    String threads = card.getChildAt(card.getChildCount() - 3).getContentDescription().toString();
+    assertContains("Median latency by threads, on the CPU. original: 2.12 ms at 1 thread, 0.750 ms at 4", threads);
+    assertContains(" at 4 threads. int8: 1.06 ms at 1 thread, 0.37", threads);
+    TextView memory = (TextView) card.getChildAt(card.getChildCount() - 6);
+    assertEquals("Memory at most: original 16.8 MB, int8 4.19 MB", memory.getText().toString());
+    TextView kinds = (TextView) card.getChildAt(card.getChildCount() - 5);
+    String told = "Operations of int8, each kind alone:\nMLP: 0.500 ms\nConvolution: 0.250 ms";
+    assertEquals(told, kinds.getText().toString());
+    String minutes = card.getChildAt(card.getChildCount() - 1).getContentDescription().toString();
+    assertContains("Median latency without a pause. original: 2.1", minutes);
+    assertContains(" ms at 1.0", minutes);
+  }
+
+  @Test
+  public void chartsAreOfWhatWasMeasured() throws Exception {
+    int with = ((ViewGroup) card(open(), 0)).getChildCount();
+    for (int i = 0; i < report.getJSONArray("models").length(); i++) {
+      report.getJSONArray("models").getJSONObject(i).put("sustained", JSONObject.NULL).remove("thread_sweep");
+    }
+    assertEquals(with - 4, ((ViewGroup) card(openChanged(), 0)).getChildCount());
+  }
+
+  @Test
   public void wrongOutputsAreMarked() throws Exception {
     View card = card(open(), 1);
     TextView alarm = card.findViewById(R.id.alarm);

@@ -23,6 +23,7 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Contents;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.Memory;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Settings;
 import org.hsvit.benchmark.measure.State;
@@ -121,6 +122,31 @@ public class DeviceTest {
     assertEquals(2420, (int) clusters.get(1).maxMegahertz);
     assertEquals(871, (int) clusters.get(1).capacity);
     assertNull(DeviceFacts.clusters(new File(folder.getRoot(), "none")));
+  }
+
+  @Test
+  public void memoryIsThatOfTheStatusFile() throws Exception {
+    write("status", "Name:\trunner\nVmPeak:\t 9000000 kB\nVmHWM:\t  123456 kB\nVmRSS:\t   98765 kB\n");
+    Memory memory = ProcessFiles.memory(new File(folder.getRoot(), "status"));
+    assertEquals(98_765L * 1024, memory.resident);
+    assertEquals(123_456L * 1024, memory.peak);
+    assertNull(ProcessFiles.memory(new File(folder.getRoot(), "missing")));
+    write("status", "Name:\trunner\n");
+    assertNull(ProcessFiles.memory(new File(folder.getRoot(), "status")));
+  }
+
+  /** This test runs on Linux, too: what it takes is in memory, and stays in the peak. */
+  @Test
+  public void memoryOfThisProcessIsRead() {
+    AndroidMachine machine = new AndroidMachine(context);
+    Memory before = machine.memory();
+    ByteBuffer taken = ByteBuffer.allocateDirect(64 << 20);
+    for (int i = 0; i < taken.capacity(); i += 1 << 10) {
+      taken.put(i, (byte) 1);
+    }
+    Memory after = machine.memory();
+    assertEquals(64 << 20, after.resident - before.resident, 32 << 20);
+    assertTrue(after.peak >= after.resident);
   }
 
   @Test

@@ -4,6 +4,7 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.tensorflow.lite.DataType;
@@ -127,6 +128,8 @@ final class FakeInterpreter implements LoadedModel.Engine {
               return shape;
             case "dataType":
               return type;
+            case "numBytes":
+              return 4 * Arrays.stream(shape).reduce(1, (a, b) -> a * b);
             case "quantizationParams":
               return grid;
             default:

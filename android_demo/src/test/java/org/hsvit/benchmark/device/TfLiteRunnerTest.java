@@ -15,15 +15,16 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.measure.Accelerator;
 import org.hsvit.benchmark.measure.AcceleratorException;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Preparation;
+import org.hsvit.benchmark.measure.Runner;
 import org.hsvit.benchmark.measure.Settings;
 import org.junit.Before;
 import org.junit.Rule;
@@ -142,6 +143,22 @@ public class TfLiteRunnerTest {
     interpreter.refusal = "Internal error: Failed to apply delegate";
     assertThrows(ModelException.class, () -> TfLiteRunner.open(model, phone, gpu, interpreter));
     assertEquals(List.of("gpu false", "close gpu"), interpreter.log);
+  }
+
+  /** It takes any tensors, here two of other shapes than the bundle's pictures. */
+  @Test
+  public void aCutRunsOnZeros() throws Exception {
+    phone.cut();
+    ModelFile cut = phone.bundle().model(FakePhone.INT8).cuts.get(0).model;
+    assertTrue(cut.isCut());
+    interpreter.inputs = 2;
+    interpreter.outputs = 2;
+    interpreter.inputShape = new int[] {4, 4};
+    try (Runner runner = CutRunner.open(cut, phone, FOUR, interpreter)) {
+      assertEquals(0, runner.run(ByteBuffer.allocateDirect(1)).length);
+      runner.run(ByteBuffer.allocateDirect(1));
+    }
+    assertEquals(List.of("start 5 4 true", "run", "run", "close"), interpreter.log);
   }
 
   @Test

@@ -207,10 +207,36 @@ public class BenchmarkTest {
       assertEquals(10, times.get(i).runs);
       assertEquals(phone.fastestMs / (1 + 0.5 * i), times.get(i).p50, 1e-4);
     }
-    assertTrue(progress.contains("TIMING_MORE 7/8"));
+    assertTrue(progress.contains("TIMING_MORE 16/16"));
     assertNull(measure("int8", FEW).mobile.extra.threads);
     Settings gpu = blocks(2, 5).threadSweep(true).accelerators(List.of(Accelerator.GPU)).build();
     assertNull(measure("int8", gpu).mobile.extra.threads);
+  }
+
+  @Test
+  public void eachKindOfOperationIsTimed() throws Exception {
+    phone.cut();
+    PairResult result = measure("int8", FEW);
+    assertNull("the original is not cut", result.original.extra.kinds);
+    List<KindTime> kinds = result.mobile.extra.kinds;
+    assertEquals(2, kinds.size());
+    assertEquals("MLP", kinds.get(0).kind);
+    assertEquals(2, kinds.get(0).files);
+    assertEquals(0.5, kinds.get(0).p50, 1e-4); // two files of a quarter of a millisecond
+    assertEquals("Convolution", kinds.get(1).kind);
+    assertEquals(0.25, kinds.get(1).p50, 1e-4);
+    assertTrue(progress.contains("TIMING_MORE 3/3"));
+    assertTrue(phone.log.contains("close cuts/int8/MLP_1.tflite"));
+  }
+
+  @Test
+  public void aKindThatDoesNotRunHasNoTime() throws Exception {
+    phone.cut();
+    phone.files.put("cuts/int8/MLP_1.tflite", new byte[] {1});
+    List<KindTime> kinds = measure("int8", FEW).mobile.extra.kinds;
+    assertNull(kinds.get(0).p50);
+    assertEquals(2, kinds.get(0).files);
+    assertEquals(0.25, kinds.get(1).p50, 1e-4);
   }
 
   @Test

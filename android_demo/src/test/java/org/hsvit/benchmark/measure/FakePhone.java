@@ -15,6 +15,7 @@ import java.util.Random;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleSource;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.bundle.Measure;
 import org.hsvit.benchmark.bundle.ModelFile;
@@ -39,6 +40,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   private static final int SIDE = 4;
   private static final int CLASSES = 3;
   private static final double CLOCK_STEP_MS = 10;
+  private static final long PROCESS_BYTES = 70 << 20; // before a model is loaded
 
   /** Contents of the bundle's files. */
   public final Map<String, byte[]> files = new HashMap<>();
@@ -91,11 +93,23 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   /** CPU time of a run divided by its elapsed time. */
   public double busyCores = 1;
 
+  /** Whether it tells its memory: a loaded model takes 8 MiB, int8 2 MiB, loading twice that, each run 4 kiB. */
+  public boolean tellsMemory = true;
+
+  /** Whether the runtime logs how much of a model its delegate takes. */
+  public boolean logsDelegation = true;
+
+  /** Whether threads can be bound to cores. */
+  public boolean bindsCores = true;
+
+  private List<Integer> allowed = List.of(0, 1, 2, 3);
   private boolean detects;
   private final Random noise = new Random(0);
   private long nanos = 1_000_000_000;
   private long cpuNanos;
   private double workedMs;
+  private long resident = PROCESS_BYTES;
+  private long peak = PROCESS_BYTES;
 
   public FakePhone() {
     Random random = new Random(1);
@@ -206,6 +220,22 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
       sums[i] = Math.round(sums[i] * 4) / 4f;
     }
     return sums;
+  }
+
+  /** Adds int8 as cut into operations, two files of one kind and one of another; each takes a quarter of it. */
+  public void cut() throws Exception {
+    JSONArray cuts = new JSONArray();
+    for (String name : List.of("MLP 0", "MLP 1", "Convolution 0")) {
+      String file = "cuts/int8/" + name.replace(' ', '_') + ".tflite";
+      files.put(file, name.getBytes());
+      cuts.put(
+          Json.object(
+              "kind", name.split(" ")[0],
+              "file", file,
+              "bytes", files.get(file).length,
+              "sha256", Contents.sha256(files.get(file))));
+    }
+    models().get(1).put("cuts", cuts);
   }
 
   /** Turns the bundle into one of a detector. */
@@ -344,8 +374,39 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
   }
 
   @Override
+  public Memory memory() {
+    return tellsMemory ? new Memory(resident, peak) : null;
+  }
+
+  /** The memory of a model in a new process. */
+  public ModelMemory memory(Bundle bundle, ModelFile model, Settings settings) throws ModelException {
+    FakePhone process = new FakePhone();
+    process.tellsMemory = tellsMemory;
+    process.missing.putAll(missing);
+    ModelMemory memory = ModelMemory.measure(bundle, model, process, process, settings);
+    log.addAll(process.log);
+    return memory;
+  }
+
+  private void take(long bytes) {
+    resident += bytes;
+    peak = Math.max(peak, resident);
+  }
+
+  @Override
   public int cores() {
     return 4;
+  }
+
+  @Override
+  public void bind(List<Integer> cores) {
+    log.add("bind " + cores);
+    allowed = bindsCores ? cores : allowed;
+  }
+
+  @Override
+  public List<Integer> allowedCores() {
+    return allowed;
   }
 
   @Override
@@ -361,23 +422,30 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
     } else if (failure != null) {
       throw (RuntimeException) failure;
     }
-    return new FakeRunner(model.file, settings);
+    return model.isCut() ? new FakeCut(model.file) : new FakeRunner(model.file, settings);
   }
 
-  private final class FakeRunner implements Runner {
-    private final String file;
+  private class FakeRunner implements Runner {
+    final String file;
     private final Accelerator accelerator;
     private final double speedup;
 
     FakeRunner(String file, Settings settings) {
       this.file = file;
       this.accelerator = settings.accelerator();
+      take(2 * bytes());
+      take(-bytes());
       this.speedup = 1 + parallel * (settings.threads - 1);
+    }
+
+    long bytes() {
+      return (file.equals(INT8) ? 2L : 8L) << 20;
     }
 
     @Override
     public float[] run(ByteBuffer input) {
       log.add("run " + file);
+      take(4 << 10);
       double base = (file.equals(ORIGINAL) ? 2e6 : 1e6) * fastestMs * slowness() / speedup / (accelerator == Accelerator.CPU ? 1 : acceleration);
       long passed = (long) (base * (1 + jitter * noise.nextDouble()));
       workedMs += passed / 1e6;
@@ -413,7 +481,7 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public Delegation delegation() {
-      return delegations.getOrDefault(file, new Delegation(86, 86, 1));
+      return !logsDelegation ? null : delegations.getOrDefault(file, new Delegation(86, 86, 1));
     }
 
     @Override
@@ -423,7 +491,21 @@ public final class FakePhone implements BundleSource, RunnerFactory, PictureDeco
 
     @Override
     public void close() {
+      take(-bytes());
       log.add("close " + file);
+    }
+  }
+
+  private final class FakeCut extends FakeRunner {
+    FakeCut(String file) {
+      super(file, Settings.DEFAULT);
+    }
+
+    @Override
+    public float[] run(ByteBuffer input) {
+      log.add("run " + file);
+      nanos += (long) (1e6 * fastestMs / 4);
+      return new float[0];
     }
   }
 }

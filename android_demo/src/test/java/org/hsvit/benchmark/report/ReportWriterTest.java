@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import org.hsvit.benchmark.bundle.Bundle;
-import org.hsvit.benchmark.measure.Delegation;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
+import org.hsvit.benchmark.measure.MeasurerWithMemory;
+import org.hsvit.benchmark.measure.PairMeasurer;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONObject;
 import org.junit.Rule;
@@ -39,7 +41,12 @@ public class ReportWriterTest {
 
   private static Session.Outcome run(FakePhone phone, Settings settings, File file) throws Exception {
     Bundle bundle = phone.bundle();
-    return new Session(phone.benchmark(bundle), bundle, SessionTest.DEVICE, phone, file)
+    PairMeasurer measurer =
+        new MeasurerWithMemory(
+            phone.benchmark(bundle),
+            (model, asked, listener) -> phone.memory(bundle, model, asked),
+            phone);
+    return new Session(measurer, bundle, SessionTest.DEVICE, phone, file)
         .run(bundle.pairs(), settings, heating(phone));
   }
 
@@ -57,6 +64,7 @@ public class ReportWriterTest {
         .described
         .getJSONArray("pairs")
         .put(Json.object("name", "broken", "original", FakePhone.ORIGINAL, "mobile", "broken.tflite"));
+    phone.cut();
     phone.parallel = 0.6;
     Settings all =
         new Settings.Builder()
@@ -66,6 +74,7 @@ public class ReportWriterTest {
             .cooldownMs(500)
             .threadSweep(true)
             .sustainedS(1)
+            .cores(List.of(0, 1, 2, 3))
             .build();
     return run(phone, all, file);
   }

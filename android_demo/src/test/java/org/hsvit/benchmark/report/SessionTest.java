@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.hsvit.benchmark.bundle.Bundle;
+import org.hsvit.benchmark.bundle.Delegation;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.Delegation;
 import org.hsvit.benchmark.measure.FakePhone;
 import org.hsvit.benchmark.measure.Settings;
 import org.json.JSONArray;
@@ -164,6 +164,78 @@ public class SessionTest {
     assertTrue(warnings(), warnings().contains("time_limit original.tflite: " + message));
   }
 
+  /** Two models for 20 s each, and sweeps of 4 threads up and down, in each pair. */
+  @Test
+  public void whatIsMeasuredBesidesCountsInTheTimeLeft() throws Exception {
+    phone.jitter = 0;
+    Settings more =
+        new Settings.Builder().blocks(6).runs(20).cooldownMs(0).sustainedS(20).threadSweep(true).build();
+    long start = phone.nanoTime();
+    run(more, DEVICE, "int8", "dynamic");
+    long took = (phone.nanoTime() - start) / 1_000_000;
+    assertTrue("four sustained runs and 56 blocks: " + took, 80_000 < took && took < 90_000);
+    assertEquals(took, left.get(4), 0.05 * took);
+    int middle = progress.indexOf("168/336"); // a pair has 12 blocks, 16 + 120 steps, 20 outputs
+    assertEquals(took / 2.0, left.get(middle), 0.05 * took);
+    assertEquals("336/336", progress.get(progress.size() - 1));
+    for (int i = 5; i < left.size(); i++) {
+      assertTrue(left.get(i - 1) + " ms, then " + left.get(i), left.get(i) <= left.get(i - 1) + 1000);
+    }
+  }
+
+  @Test
+  public void whatIsMeasuredBesidesCountsInTheLongestTime() throws Exception {
+    Settings.Builder more = new Settings.Builder().blocks(1000).runs(100).warmupMs(0).cooldownMs(0);
+    long start = phone.nanoTime();
+    run(more.limitS(20).sustainedS(3).threadSweep(true).build(), DEVICE, "int8", "dynamic");
+    assertEquals(20, (phone.nanoTime() - start) / 1e9, 1);
+    JSONObject model = read().getJSONArray("models").getJSONObject(3);
+    assertEquals(60, model.getJSONArray("sustained").length());
+    // 10 s of a pair, less 6 s of sustained runs and 16 blocks of sweeps of 0.16 s, for blocks of 0.315 s.
+    assertEquals((10 - 6 - 16 * 0.16) / 0.315, model.getJSONArray("blocks_ms").length(), 2);
+  }
+
+  @Test
+  public void aSustainedRunEndsWithTheTimeOfTheRun() throws Exception {
+    Settings.Builder more = new Settings.Builder().blocks(2).runs(100).warmupMs(0).cooldownMs(0);
+    long start = phone.nanoTime();
+    run(more.limitS(20).sustainedS(600).build(), DEVICE, "int8");
+    assertEquals(20, (phone.nanoTime() - start) / 1e9, 11); // a stretch is 10 s
+    JSONArray curve = read().getJSONArray("models").getJSONObject(1).getJSONArray("sustained");
+    assertEquals(1, curve.length());
+    String message = "it ran without a pause for 10 of 600 s, as the time of the run was over";
+    assertTrue(warnings(), warnings().contains("time_limit int8.tflite: " + message));
+  }
+
+  @Test
+  public void coresThatThePhoneBindsAreReported() throws Exception {
+    run(new Settings.Builder().blocks(2).runs(60).cores(List.of(2, 3)).build(), DEVICE, "int8");
+    assertEquals("", warnings());
+    assertEquals("bind [2, 3]", phone.log.get(0));
+    assertEquals("[2,3]", read().getJSONObject("settings").get("cores").toString());
+    JSONObject pair = read().getJSONArray("pairs").getJSONObject(0);
+    assertEquals("[2,3]", pair.get("cores").toString());
+  }
+
+  @Test
+  public void coresThatThePhoneRefusesAreOneLine() throws Exception {
+    phone.bindsCores = false;
+    Settings bound = new Settings.Builder().blocks(2).runs(60).cores(List.of(3)).build();
+    assertEquals(Session.Status.DONE, run(bound, DEVICE, "int8", "dynamic").status);
+    assertEquals(
+        "cores null: cores 3 were asked for, the system ran threads on cores 0-3", warnings());
+  }
+
+  /** A sweep has as many threads as there are cores to run on. */
+  @Test
+  public void aSweepIsOfTheChosenCores() throws Exception {
+    Settings bound =
+        new Settings.Builder().blocks(2).runs(60).threadSweep(true).cores(List.of(2, 3)).build();
+    run(bound, DEVICE, "int8");
+    JSONObject model = read().getJSONArray("models").getJSONObject(0);
+    assertEquals(2, model.getJSONArray("thread_sweep").length());
+  }
+
   @Test
   public void anErrorOfTheAppEndsOnePairOnly() throws Exception {
     phone.failures.put(FakePhone.INT8, new OutOfMemoryError("Failed to allocate"));
@@ -296,6 +368,43 @@ public class SessionTest {
     JSONObject cut = read().getJSONArray("models").getJSONObject(1).getJSONObject("accelerator");
     assertEquals(14, cut.getInt("partitions"));
     assertEquals(109, cut.getInt("nodes_total"));
+  }
+
+  /** Some phones show an app no log; the bundle knows what the delegate of 2.16 takes. */
+  @Test
+  public void piecesAreThoseOfTheBundleWhereTheLogIsSilent() throws Exception {
+    JSONObject expected = Json.object("nodes_delegated", 80, "nodes_total", 109, "partitions", 14);
+    phone.described.getJSONArray("models").getJSONObject(1).put("delegation", expected);
+    run("int8");
+    assertEquals("the log counts where it tells", "", warnings());
+    assertEquals("log", accelerator(1).getString("nodes_known_from"));
+    phone.logsDelegation = false;
+    run("int8");
+    assertEquals(
+        "fallback int8.tflite: XNNPACK runs 80 of 109 ops, in 14 pieces, as the bundle says, for the runtime's log "
+            + "tells nothing: the others run on slower kernels in between",
+        warnings());
+    assertEquals("bundle", accelerator(1).getString("nodes_known_from"));
+    assertEquals(14, accelerator(1).getInt("partitions"));
+    assertTrue("the bundle says nothing of the original", accelerator(0).isNull("partitions"));
+    assertTrue(accelerator(0).isNull("nodes_known_from"));
+  }
+
+  /** Another runtime, or other kernels, take other nodes. */
+  @Test
+  public void theBundleDoesNotKnowOtherRuntimes() throws Exception {
+    phone.logsDelegation = false;
+    JSONObject expected = Json.object("nodes_delegated", 80, "nodes_total", 109, "partitions", 14);
+    phone.described.getJSONArray("models").getJSONObject(1).put("delegation", expected);
+    run(on(Accelerator.GPU), DEVICE, "int8");
+    assertTrue(accelerator(1).isNull("partitions"));
+    phone.described.put("runtime", "2.17");
+    run("int8");
+    assertTrue(accelerator(1).isNull("partitions"));
+  }
+
+  private JSONObject accelerator(int model) throws Exception {
+    return read().getJSONArray("models").getJSONObject(model).getJSONObject("accelerator");
   }
 
   @Test

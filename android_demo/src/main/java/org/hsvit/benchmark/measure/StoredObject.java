@@ -12,8 +12,8 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
 
-/** Hands the result of a pair from one process of the app to another, in a file: binders carry no megabytes. */
-public final class StoredResult {
+/** Hands an object from one process of the app to another, in a file: binders carry no megabytes. */
+public final class StoredObject {
   /** Stands for a pair or a model, both of which the reader has in its bundle. */
   private static final class Named implements Serializable {
     private static final long serialVersionUID = 1;
@@ -26,25 +26,25 @@ public final class StoredResult {
     }
   }
 
-  private StoredResult() {}
+  private StoredObject() {}
 
-  public static void write(PairResult result, File file) throws IOException {
+  public static void write(Serializable object, File file) throws IOException {
     try (OutputStream stream = Files.newOutputStream(file.toPath());
         ObjectOutputStream objects = new Writer(stream)) {
-      objects.writeObject(result);
+      objects.writeObject(object);
     }
   }
 
   /**
-   * Reads a result that this version of the app has written.
+   * Reads an object that this version of the app has written.
    *
-   * @param bundle the one that was measured
+   * @param bundle the one that it is about; null if it has no pairs and models
    * @throws IOException the file cannot be read, or is not whole
    */
-  public static PairResult read(File file, Bundle bundle) throws IOException {
+  public static Object read(File file, Bundle bundle) throws IOException {
     try (InputStream stream = Files.newInputStream(file.toPath());
         ObjectInputStream objects = new Reader(stream, bundle)) {
-      return (PairResult) objects.readObject();
+      return objects.readObject();
     } catch (ClassNotFoundException error) {
       throw new IOException(error);
     }

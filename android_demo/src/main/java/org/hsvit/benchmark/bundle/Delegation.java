@@ -1,4 +1,4 @@
-package org.hsvit.benchmark.measure;
+package org.hsvit.benchmark.bundle;
 
 import java.io.Serializable;
 

@@ -13,61 +13,71 @@ import android.os.Process;
 import android.os.RemoteException;
 import java.io.File;
 import java.io.IOException;
+import java.io.Serializable;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.hsvit.benchmark.bundle.Pair;
-import org.hsvit.benchmark.measure.Accelerator;
-import org.hsvit.benchmark.measure.AcceleratorException;
 import org.hsvit.benchmark.measure.CancelledException;
 import org.hsvit.benchmark.measure.Listener;
 import org.hsvit.benchmark.measure.Listener.Phase;
 import org.hsvit.benchmark.measure.ModelException;
-import org.hsvit.benchmark.measure.PairMeasurer;
-import org.hsvit.benchmark.measure.PairResult;
-import org.hsvit.benchmark.measure.Settings;
-import org.hsvit.benchmark.measure.StoredResult;
+import org.hsvit.benchmark.measure.StoredObject;
 
-/** Measures each pair in a new process, by {@link RunnerService}, and outlives its crash. */
-final class RemoteMeasurer implements PairMeasurer {
+/** Does each work in a new process, by {@link RunnerService}, and outlives its crash. */
+final class RemoteProcess implements Isolation {
   private static final long POLL_MS = 50;
   private static final long START_MS = 30_000;
   private static final long PATIENCE_MS = 10_000; // with a process that is to end
 
   private final Context context;
-  private final org.hsvit.benchmark.bundle.Bundle bundle;
-  private final String key;
 
-  /**
-   * @param key of the bundle in {@link Library}
-   */
-  RemoteMeasurer(Context context, org.hsvit.benchmark.bundle.Bundle bundle, String key) {
+  RemoteProcess(Context context) {
     this.context = context;
-    this.bundle = bundle;
-    this.key = key;
   }
 
+  /** One after the other: there is one process of this name. */
   @Override
-  public PairResult measure(Pair pair, Settings settings, long limitMs, Listener listener)
-      throws ModelException, CancelledException {
+  public synchronized <T extends Serializable> T run(
+      Work<T> work, org.hsvit.benchmark.bundle.Bundle bundle, Listener listener)
+      throws ModelException, CancelledException, IOException {
+    File asked = new File(context.getCacheDir(), "work.bin");
     File result = new File(context.getCacheDir(), "result.bin");
     result.delete();
-    Bundle asked = new Bundle();
-    asked.putString(RunnerService.BUNDLE, key);
-    asked.putString(RunnerService.PAIR, pair.name);
-    asked.putSerializable(RunnerService.SETTINGS, settings);
-    asked.putLong(RunnerService.LIMIT_MS, limitMs);
-    asked.putString(RunnerService.RESULT, result.getPath());
-    try (Connection connection = new Connection()) {
-      connection.await(asked, listener);
-      return StoredResult.read(result, bundle);
+    StoredObject.write(work, asked);
+    try (Connection connection = new Connection(work.doing())) {
+      connection.await(asked, result, listener);
+      @SuppressWarnings("unchecked") // it is what the same work gave
+      T answer = (T) valueOf((Outcome) StoredObject.read(result, bundle));
+      return answer;
     } catch (InterruptedException error) {
       throw new CancelledException();
-    } catch (IOException error) {
-      throw new ModelException(null, "its result cannot be read: " + error.getMessage(), error);
     } finally {
+      asked.delete();
       result.delete();
     }
+  }
+
+  /** What a work gave, or why it gave nothing. */
+  static final class Outcome implements Serializable {
+    private final Serializable value;
+    private final Exception failure;
+
+    Outcome(Serializable value, Exception failure) {
+      this.value = value;
+      this.failure = failure;
+    }
+  }
+
+  private static Serializable valueOf(Outcome outcome)
+      throws ModelException, CancelledException, IOException {
+    if (outcome.failure instanceof ModelException) {
+      throw (ModelException) outcome.failure;
+    } else if (outcome.failure instanceof CancelledException) {
+      throw (CancelledException) outcome.failure;
+    } else if (outcome.failure != null) {
+      throw (IOException) outcome.failure;
+    }
+    return outcome.value;
   }
 
   /** A process from its start to its end. Messages come on the main thread; the measuring thread waits for them. */
@@ -80,14 +90,15 @@ final class RemoteMeasurer implements PairMeasurer {
     private Messenger service;
     private int process;
     private boolean ended;
-    private String doing = "starting";
+    private String doing;
 
-    Connection() throws ModelException {
+    Connection(String doing) throws ModelException {
+      this.doing = doing;
       // Important: it belongs to the screen in front, so Android gives it the same cores.
       int flags = Context.BIND_AUTO_CREATE | Context.BIND_IMPORTANT;
       if (!context.bindService(RunnerService.intent(context), this, flags)) {
         context.unbindService(this);
-        throw new ModelException(null, "the process that measures does not start");
+        throw new ModelException(null, "its process does not start");
       }
     }
 
@@ -111,14 +122,14 @@ final class RemoteMeasurer implements PairMeasurer {
       messages.add(Message.obtain(null, DIED));
     }
 
-    /** Waits for the end of a measurement. */
-    void await(Bundle asked, Listener listener)
+    /** Waits for the end of the work. */
+    void await(File asked, File result, Listener listener)
         throws ModelException, CancelledException, InterruptedException {
       long deadline = now() + START_MS;
       boolean cancelling = false;
       while (true) {
         Message message = messages.poll(POLL_MS, TimeUnit.MILLISECONDS);
-        if (message != null && receive(message, asked, listener)) {
+        if (message != null && receive(message, asked, result, listener)) {
           return;
         }
         if (!cancelling && listener.isCancelled()) {
@@ -130,7 +141,7 @@ final class RemoteMeasurer implements PairMeasurer {
         if (cancelling && (late || service == null)) {
           throw new CancelledException();
         } else if (late && process == 0) {
-          throw new ModelException(null, "the process that measures did not start in " + START_MS / 1000 + " s");
+          throw new ModelException(null, "its process did not start in " + START_MS / 1000 + " s");
         }
       }
     }
@@ -139,14 +150,17 @@ final class RemoteMeasurer implements PairMeasurer {
       return System.nanoTime() / 1_000_000;
     }
 
-    /** Whether the measurement is done. */
-    private boolean receive(Message message, Bundle asked, Listener listener)
-        throws ModelException, CancelledException {
+    /** Whether the work is done. */
+    private boolean receive(Message message, File asked, File result, Listener listener)
+        throws ModelException {
       Bundle fields = message.getData();
       switch (message.what) {
         case CONNECTED:
           service = new Messenger((IBinder) message.obj);
-          send(RunnerService.MEASURE, asked);
+          Bundle files = new Bundle();
+          files.putString(RunnerService.WORK, asked.getPath());
+          files.putString(RunnerService.RESULT, result.getPath());
+          send(RunnerService.START, files);
           return false;
         case RunnerService.STARTED:
           process = message.arg1;
@@ -161,22 +175,12 @@ final class RemoteMeasurer implements PairMeasurer {
           return false;
         case RunnerService.DONE:
           return true;
-        case RunnerService.CANCELLED:
-          throw new CancelledException();
         case RunnerService.FAILED:
-          throw failure(fields);
+          throw new ModelException(null, fields.getString(RunnerService.MESSAGE));
         default:
           ended = true;
-          throw new ModelException(null, "the process that measures crashed while " + doing);
+          throw new ModelException(null, "its process crashed while " + doing);
       }
-    }
-
-    private ModelException failure(Bundle fields) {
-      String message = fields.getString(RunnerService.MESSAGE);
-      String accelerator = fields.getString(RunnerService.ACCELERATOR);
-      return accelerator == null
-          ? new ModelException(fields.getString(RunnerService.FILE), message)
-          : new AcceleratorException(Accelerator.valueOf(accelerator), message, null);
     }
 
     private void send(int what, Bundle fields) {
@@ -193,7 +197,7 @@ final class RemoteMeasurer implements PairMeasurer {
       }
     }
 
-    /** Ends the process, so that the next pair has a new one. */
+    /** Ends the process, so that the next work has a new one. */
     @Override
     public void close() {
       context.unbindService(this);
