@@ -95,7 +95,7 @@ class RunDirectory:
         """Raises `FileError` if a file there has the name of one that a run writes, and no run wrote it."""
         run = self.path / "run.json"
         if run.exists():  # the first file that a run writes
-            outputs.check(run, outputs.json_with("backend", "schedules"))
+            outputs.check(run, outputs.json_with("backend"))
             return
         for name in (*_FILES, "summary.json"):
             if (self.path / name).exists():
