@@ -7,7 +7,7 @@ import java.util.function.DoubleFunction;
 import java.util.function.Function;
 
 /** Median latency of both models as curves over threads, or over time; latencies begin at zero. */
-final class CurvesView extends ChartView {
+final class CurvesView extends ChartView<SavedReport.Compared> {
   private static final float HEIGHT = 6; // in lines
   private static final float TOP = 1.4f; // below the legend
 
@@ -36,7 +36,7 @@ final class CurvesView extends ChartView {
     double[][] mobile = points.apply(pair.mobile);
     double[] xs = {least(original, mobile), most(0, original, mobile)};
     double slowest = most(1, original, mobile);
-    legend(canvas, pair, 0);
+    legend(canvas, 0);
     writeAtEnd(canvas, Words.milliseconds(getResources(), slowest), TOP);
     curve(canvas, false, original, xs, slowest);
     curve(canvas, true, mobile, xs, slowest);

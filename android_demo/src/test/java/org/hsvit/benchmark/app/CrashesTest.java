@@ -224,7 +224,7 @@ public class CrashesTest {
     fixture.hold(FakePhone.ORIGINAL);
     File picked = new File(app.getCacheDir(), "a.tflite");
     Files.write(picked.toPath(), "....TFL3....".getBytes("UTF-8"));
-    app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1));
+    app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1), List.of());
     crash();
     fixture.await(() -> !app.additions().isBusy());
     fixture.letGo();
