@@ -208,7 +208,7 @@ public class CrashesTest {
         new Phone(phone.measurers, phone.runners, phone.decoder, phone.machine, failing, phone::device);
     File picked = new File(app.getCacheDir(), "a.tflite");
     Files.write(picked.toPath(), "....TFL3....".getBytes("UTF-8"));
-    app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1));
+    app.additions().add(List.of(Uri.fromFile(picked)), new InputRange(0, 1), List.of());
     fixture.await(() -> !app.additions().isBusy());
     assertEquals("Nothing was added: the app failed.\nout of memory", app.additions().takeMessage());
     assertNull(new Unfinished(app).left());

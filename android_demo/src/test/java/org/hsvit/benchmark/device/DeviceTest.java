@@ -34,9 +34,11 @@ import org.junit.rules.TemporaryFolder;
 import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
+import org.robolectric.annotation.Config;
 import org.robolectric.util.ReflectionHelpers;
 
 @RunWith(RobolectricTestRunner.class)
+@Config(sdk = {26, 29, 31, 34, 35})
 public class DeviceTest {
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
