@@ -36,8 +36,6 @@ import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.BundleException;
 import org.hsvit.benchmark.bundle.InputRange;
 import org.hsvit.benchmark.measure.ModelException;
-import org.json.JSONArray;
-import org.json.JSONException;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
@@ -235,7 +233,6 @@ public class AddingTest {
             fixture.phone,
             (folder, files, range) -> {
               ranges.add(range.low + " to " + range.high);
-              withoutClassNames();
               Bundle bundle = fixture.phone.bundle();
               for (String name : fixture.phone.files.keySet()) {
                 File file = new File(folder, name);
@@ -259,14 +256,6 @@ public class AddingTest {
     fixture.await(() -> !fixture.app.additions().isBusy());
     assertFalse(Screen.text(activity).contains("Adding models…"));
     return controller;
-  }
-
-  private void withoutClassNames() {
-    try {
-      fixture.phone.described.put("class_names", new JSONArray());
-    } catch (JSONException error) {
-      throw new AssertionError(error);
-    }
   }
 
   private static AlertDialog dialog() {
@@ -399,7 +388,7 @@ public class AddingTest {
     classNames().performClick();
     controller.recreate();
     assertFalse(classNames().isChecked());
-    assertEquals(List.of(), added("signed"));
+    assertEquals("those of before", List.of("zero", "one", "two"), added("signed"));
     assertEquals(List.of("0.0 to 255.0"), ranges);
   }
 

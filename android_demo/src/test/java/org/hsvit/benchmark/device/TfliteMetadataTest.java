@@ -13,7 +13,6 @@ import java.util.List;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.FolderSource;
 import org.hsvit.benchmark.measure.FakePhone;
-import org.json.JSONArray;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
@@ -78,14 +77,14 @@ public class TfliteMetadataTest {
   @Test
   public void classesGetTheirNamesWhereThereAreAsMany() throws Exception {
     FakePhone phone = new FakePhone();
-    phone.described.put("class_names", new JSONArray());
     phone.bundle();
     for (String name : phone.files.keySet()) {
       File file = new File(folder.getRoot(), name);
       file.getParentFile().mkdirs();
       Files.write(file.toPath(), phone.files.get(name));
     }
-    assertEquals(List.of(), AddedModels.nameClasses(folder.getRoot(), List.of("a", "b")).classNames());
+    List<String> before = List.of("zero", "one", "two");
+    assertEquals(before, AddedModels.nameClasses(folder.getRoot(), List.of("a", "b")).classNames());
     Bundle named = AddedModels.nameClasses(folder.getRoot(), List.of("a", "b", "c"));
     assertEquals(List.of("a", "b", "c"), named.classNames());
     assertEquals(List.of("a", "b", "c"), Bundle.read(new FolderSource(folder.getRoot())).classNames());
