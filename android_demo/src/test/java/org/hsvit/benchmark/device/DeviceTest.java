@@ -35,7 +35,6 @@ import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
-import org.robolectric.util.ReflectionHelpers;
 
 @RunWith(RobolectricTestRunner.class)
 @Config(sdk = {26, 29, 31, 34, 35})
@@ -48,12 +47,15 @@ public class DeviceTest {
 
   @Test
   public void heatBatteryAndPowerSavingAreRead() {
-    shadowOf(power).setCurrentThermalStatus(PowerManager.THERMAL_STATUS_MODERATE);
+    boolean hasHeat = Build.VERSION.SDK_INT >= 29;
+    if (hasHeat) {
+      shadowOf(power).setCurrentThermalStatus(PowerManager.THERMAL_STATUS_MODERATE);
+    }
     shadowOf(power).setIsPowerSaveMode(true);
     shadowOf(battery).setIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY, 81);
     shadowOf(battery).setIsCharging(true);
     State state = DeviceState.read(context);
-    assertEquals(2, (int) state.thermalStatus);
+    assertEquals(hasHeat ? Integer.valueOf(PowerManager.THERMAL_STATUS_MODERATE) : null, state.thermalStatus);
     assertTrue(state.powerSave);
     assertEquals(81, state.batteryPercent, 0);
     assertTrue(state.charging);
@@ -62,8 +64,8 @@ public class DeviceTest {
   }
 
   @Test
+  @Config(sdk = 26)
   public void whatAnOldAndroidDoesNotKnowIsNull() {
-    ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     shadowOf(battery).setIntProperty(BatteryManager.BATTERY_PROPERTY_CAPACITY, Integer.MIN_VALUE);
     State state = DeviceState.read(context);
     assertNull(state.thermalStatus);
@@ -148,8 +150,8 @@ public class DeviceTest {
   }
 
   @Test
+  @Config(sdk = 26)
   public void anAndroidWithoutNnApiIsRefused() throws Exception {
-    ReflectionHelpers.setStaticField(Build.VERSION.class, "SDK_INT", 26);
     FakePhone phone = new FakePhone();
     Settings settings = new Settings.Builder().accelerators(List.of(Accelerator.NPU)).build();
     ModelException error =
