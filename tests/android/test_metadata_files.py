@@ -11,7 +11,9 @@ pytestmark = pytest.mark.once
 
 def test_the_files_are_up_to_date():
     for name, content in metadata_files.contents().items():
-        assert (metadata_files.FOLDER / name).read_bytes() == content, "python -m tests.android.metadata_files"
+        assert (metadata_files.FOLDER / name).read_bytes() == content, (
+            "python -m tests.android.metadata_files"
+        )
 
 
 @pytest.mark.parametrize(
