@@ -26,13 +26,11 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
-import org.robolectric.annotation.Config;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.shadows.ShadowAlertDialog;
 
 /** The first screen: choosing, running, turning the phone, leaving. */
 @RunWith(RobolectricTestRunner.class)
-@Config(sdk = {26, 29, 31, 34, 35})
 public class MainActivityTest {
   @Rule public final AppFixture fixture = new AppFixture();
   private final ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class);
