@@ -127,7 +127,7 @@ public class ResultsActivityTest extends Looks {
     String told = "Operations of int8, each kind alone:\nMLP: 0.5 ms\nConvolution: 0.25 ms";
     assertEquals(told, kinds.getText().toString());
     String minutes = card.getChildAt(card.getChildCount() - 1).getContentDescription().toString();
-    assertContains("Median latency without a pause. original: 2.1", minutes);
+    assertContains("Median latency without a pause. original: 2.08 ms at 0.0167 s", minutes);
     assertContains(" ms at 1.0", minutes);
   }
 
