@@ -2,6 +2,7 @@ package org.hsvit.benchmark.app;
 
 import android.content.Context;
 import android.view.View;
+import android.widget.AdapterView;
 import android.widget.ArrayAdapter;
 import android.widget.Spinner;
 import java.util.ArrayList;
@@ -31,6 +32,18 @@ final class CoresChoice {
       names.add(name(context, cluster));
     }
     spinner.setAdapter(new ArrayAdapter<>(context, R.layout.classify_pair, names));
+    spinner.setContentDescription(context.getString(R.string.more_cores_spoken, names.get(0)));
+    spinner.setOnItemSelectedListener(
+        new AdapterView.OnItemSelectedListener() {
+          @Override
+          public void onItemSelected(AdapterView<?> parent, View view, int position, long id) {
+            spinner.setContentDescription(
+                context.getString(R.string.more_cores_spoken, names.get(position)));
+          }
+
+          @Override
+          public void onNothingSelected(AdapterView<?> parent) {}
+        });
     spinner.setVisibility(View.VISIBLE);
     views.findViewById(R.id.cores_label).setVisibility(View.VISIBLE);
   }

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.hsvit.benchmark.bundle.Bundle;
 import org.hsvit.benchmark.bundle.Contents;
+import org.hsvit.benchmark.bundle.Cut;
 import org.hsvit.benchmark.bundle.ModelFile;
 import org.hsvit.benchmark.bundle.Pair;
 import org.hsvit.benchmark.bundle.Part;
@@ -64,6 +65,23 @@ public final class Arm64IT {
         }
       } catch (ModelException error) {
         fail("on ARM " + error.getMessage());
+      }
+    }
+  }
+
+  /** What they compute is not known, only that they run. */
+  @Test
+  public void allCutsOfModelsRun() throws Exception {
+    Collection<ModelFile> models = models(Bundle.read(apk));
+    models.removeIf(model -> model.bytes > LARGEST);
+    for (ModelFile model : models) {
+      for (Cut cut : model.cuts) {
+        Contents.check(cut.model, apk);
+        try (Runner runner = library.open(cut.model, apk)) {
+          runner.run(null);
+        } catch (ModelException error) {
+          fail("on ARM " + error.getMessage());
+        }
       }
     }
   }

@@ -179,10 +179,10 @@ public class ResultsActivityTest extends Looks {
     TextView memory = (TextView) card.getChildAt(card.getChildCount() - 6);
     assertEquals("Memory at most: original 16.8 MB, int8 4.19 MB", memory.getText().toString());
     TextView kinds = (TextView) card.getChildAt(card.getChildCount() - 5);
-    String told = "Operations of int8, each kind alone:\nMLP: 0.500 ms\nConvolution: 0.250 ms";
+    String told = "Operations of int8, each kind alone:\nMLP: 0.5 ms\nConvolution: 0.25 ms";
     assertEquals(told, kinds.getText().toString());
     String minutes = card.getChildAt(card.getChildCount() - 1).getContentDescription().toString();
-    assertContains("Median latency without a pause. original: 2.1", minutes);
+    assertContains("Median latency without a pause. original: 2.08 ms at 0.0167 s", minutes);
     assertContains(" ms at 1.0", minutes);
   }
 
