@@ -66,7 +66,7 @@ final class MoreCharts {
   private void note(String text) {
     TextView view = new TextView(context);
     view.setTextAppearance(R.style.Text_Benchmark_Note);
-    view.setText(text);
+    view.setText(Words.wrapped(text));
     card.addView(view, below(R.dimen.card_padding));
   }
 

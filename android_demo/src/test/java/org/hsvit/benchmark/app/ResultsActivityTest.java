@@ -177,10 +177,10 @@ public class ResultsActivityTest extends Looks {
     assertContains("Median latency by threads, on the CPU. original: 2.12 ms at 1 thread, 0.750 ms at 4", threads);
     assertContains(" at 4 threads. int8: 1.06 ms at 1 thread, 0.37", threads);
     TextView memory = (TextView) card.getChildAt(card.getChildCount() - 6);
-    assertEquals("Memory at most: original 16.8 MB, int8 4.19 MB", memory.getText().toString());
+    assertEquals("Memory at most: original 16.8 MB, int8 4.19 MB", Screen.text(memory));
     TextView kinds = (TextView) card.getChildAt(card.getChildCount() - 5);
     String told = "Operations of int8, each kind alone:\nMLP: 0.5 ms\nConvolution: 0.25 ms";
-    assertEquals(told, kinds.getText().toString());
+    assertEquals(told, Screen.text(kinds));
     String minutes = card.getChildAt(card.getChildCount() - 1).getContentDescription().toString();
     assertContains("Median latency without a pause. original: 2.08 ms at 0.0167 s", minutes);
     assertContains(" ms at 1.0", minutes);
