@@ -35,7 +35,6 @@ import org.robolectric.shadows.ShadowAlertDialog;
 
 /** The first screen: choosing, running, turning the phone, leaving. */
 @RunWith(RobolectricTestRunner.class)
-@Config(sdk = {26, 29, 31, 34, 35})
 public class MainActivityTest {
   @Rule public final AppFixture fixture = new AppFixture();
   private final ActivityController<MainActivity> controller = Robolectric.buildActivity(MainActivity.class);
@@ -94,6 +93,7 @@ public class MainActivityTest {
   }
 
   @Test
+  @Config(sdk = {26, 29, 31, 34, 35})
   public void settingsAreUsed() throws Exception {
     fixture.push();
     open();
