@@ -29,7 +29,6 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
-import org.robolectric.annotation.Config;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.shadows.ShadowAlertDialog;
 
@@ -93,7 +92,6 @@ public class MainActivityTest {
   }
 
   @Test
-  @Config(sdk = {26, 29, 31, 34, 35})
   public void settingsAreUsed() throws Exception {
     fixture.push();
     open();

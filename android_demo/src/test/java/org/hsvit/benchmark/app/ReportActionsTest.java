@@ -23,13 +23,11 @@ import org.junit.runner.RunWith;
 import org.robolectric.Robolectric;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.RuntimeEnvironment;
-import org.robolectric.annotation.Config;
 import org.robolectric.shadows.ShadowAlertDialog;
 import org.robolectric.shadows.ShadowDialog;
 
 /** A report as CSV, beside another, and deleted. */
 @RunWith(RobolectricTestRunner.class)
-@Config(sdk = {26, 29, 31, 34, 35})
 public class ReportActionsTest {
   private final Application app = RuntimeEnvironment.getApplication();
   private final File folder = Folders.reports(app);
