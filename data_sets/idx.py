@@ -91,7 +91,7 @@ def read(path, rank):
     """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(input_files.check(path), "rb") as file:
+        with opener(input_files.check(path, may_be_empty=True), "rb") as file:
             # Two zero bytes, 8 for "unsigned bytes", the rank; then each axis, four bytes, big-endian.
             if file.read(4) != bytes((0, 0, 8, rank)):
                 raise InputError(f"{path} is not an idx file of bytes with {rank} axes")

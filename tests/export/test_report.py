@@ -367,7 +367,7 @@ def test_tables_have_headers_with_a_scope_and_can_be_reached_by_keyboard(complet
     _, page, _ = complete
     assert {header["scope"] for header in page.attributes("th")} == {"col", "row"}
     regions = [attributes for attributes in page.attributes("div") if attributes.get("role") == "region"]
-    assert len(regions) == len(page.attributes("table")) == 5
+    assert len(regions) == len(page.attributes("table")) == 6
     assert all(region["tabindex"] == "0" and region["aria-label"] for region in regions)
 
 
