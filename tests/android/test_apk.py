@@ -134,8 +134,9 @@ def test_a_model_that_the_runtime_refuses(tmp_path):
     apk, printed, well = build(made, target)
     assert not well
     assert not apk.exists()
-    refusal = r"on ARM dynamic\.tflite does not load in TFLite 2\.16\.1: .*FULLY_CONNECTED' version '12'"
-    assert re.search(refusal, printed), printed
+    for abi in ("ARM64", "ARM32"):
+        refusal = rf"on {abi} dynamic\.tflite does not load in TFLite 2\.16\.1: .*FULLY_CONNECTED' version '12'"
+        assert re.search(refusal, printed), printed
 
 
 @pytest.mark.slow
@@ -158,8 +159,9 @@ def test_wrong_outputs_and_a_key_of_ones_own(tmp_path):
     (made / "bundle.json").write_text(json.dumps(described))
     apk, printed, well = build(made, target)
     assert not well and not apk.exists()
-    wrong = r"int8\.tflite gives wrong outputs on ARM for image 1: \S+ \[.*\]; correct is \["
-    assert re.search(wrong, printed), printed
+    for abi in ("ARM64", "ARM32"):
+        wrong = rf"int8\.tflite gives wrong outputs on {abi} for image 1: \S+ \[.*\]; correct is \["
+        assert re.search(wrong, printed), printed
 
 
 def test_a_missing_bundle_and_a_missing_tool(tmp_path):

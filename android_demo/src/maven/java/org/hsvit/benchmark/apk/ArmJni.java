@@ -1,7 +1,6 @@
 package org.hsvit.benchmark.apk;
 
 import com.github.unidbg.Emulator;
-import com.github.unidbg.arm.Arm64Svc;
 import com.github.unidbg.arm.context.RegisterContext;
 import com.github.unidbg.memory.MemoryBlock;
 import com.github.unidbg.pointer.UnidbgPointer;
@@ -18,10 +17,11 @@ import java.util.function.ToLongFunction;
  * Java's native interface for an emulated library: calls its native methods, and offers what those of
  * TensorFlow Lite call back. The library's memory is no memory of this process, so direct buffers are copied.
  */
-final class Arm64Jni {
+final class ArmJni {
   private static final int FUNCTIONS = 233; // of JNIEnv, by the numbers of Java's specification
 
-  private final Arm64Library library;
+  private final Abi abi;
+  private final ArmLibrary library;
   private final Emulator<?> emulator;
   private final UnidbgPointer environment;
 
@@ -31,29 +31,22 @@ final class Arm64Jni {
   private final Map<Buffer, MemoryBlock> copies = new IdentityHashMap<>();
   private RuntimeException thrown;
 
-  Arm64Jni(Arm64Library library, Emulator<?> emulator) {
+  ArmJni(Abi abi, ArmLibrary library, Emulator<?> emulator) {
+    this.abi = abi;
     this.library = library;
     this.emulator = emulator;
     Map<Integer, ToLongFunction<RegisterContext>> functions = functions();
-    UnidbgPointer table = library.memory(8 * FUNCTIONS).getPointer();
+    UnidbgPointer table = library.memory(abi.pointerSize * FUNCTIONS).getPointer();
     for (int i = 0; i < FUNCTIONS; i++) {
       int number = i;
-      table.setPointer(8L * i, callback(functions.getOrDefault(i, context -> missing(number))));
+      table.setPointer((long) abi.pointerSize * i, callback(functions.getOrDefault(i, context -> missing(number))));
     }
-    environment = library.memory(8).getPointer();
+    environment = library.memory(abi.pointerSize).getPointer();
     environment.setPointer(0, table);
   }
 
   private UnidbgPointer callback(ToLongFunction<RegisterContext> function) {
-    return emulator
-        .getSvcMemory()
-        .registerSvc(
-            new Arm64Svc() {
-              @Override
-              public long handle(Emulator<?> emulator) {
-                return function.applyAsLong(emulator.getContext());
-              }
-            });
+    return emulator.getSvcMemory().registerSvc(abi.callback(function));
   }
 
   private long missing(int number) {
@@ -65,7 +58,7 @@ final class Arm64Jni {
     Map<Integer, ToLongFunction<RegisterContext>> functions = new HashMap<>();
     functions.put(6, call -> reference(text(call, 1))); // FindClass: a class is its name
     functions.put(14, call -> raise((String) object(call, 1), text(call, 2))); // ThrowNew
-    functions.put(21, call -> call.getLongArg(1)); // NewGlobalRef
+    functions.put(21, call -> call.getIntArg(1)); // NewGlobalRef
     functions.put(23, call -> 0); // DeleteLocalRef
     functions.put(33, call -> reference(text(call, 2))); // GetMethodID: a method is its name
     functions.put(50, call -> ((List<?>) object(call, 1)).size()); // CallIntMethodV: List.size alone
@@ -123,11 +116,11 @@ final class Arm64Jni {
   }
 
   private Object object(RegisterContext call, int argument) {
-    return object(call.getLongArg(argument));
+    return object(call.getIntArg(argument));
   }
 
-  private Object object(long reference) {
-    return reference == 0 ? null : references.get((int) reference - 1);
+  private Object object(int reference) {
+    return reference == 0 ? null : references.get(reference - 1);
   }
 
   private static String text(RegisterContext call, int argument) {
@@ -140,18 +133,18 @@ final class Arm64Jni {
    * @throws RuntimeException what the library throws, or it crashed
    */
   Object call(Class<?> type, String method, String descriptor, Object[] arguments) {
-    List<Object> given = new ArrayList<>(List.of(environment, 0L)); // the class, which nobody asks for
+    List<Object> given = new ArrayList<>(List.of(environment, abi.word(0))); // the class, which nobody asks for
     for (Object argument : arguments) {
       given.add(passed(argument));
     }
     String name = type.getName() + "." + method;
-    long answer = library.call("Java_" + name.replace('.', '_'), given.toArray());
+    Number answer = library.call("Java_" + name.replace('.', '_'), given.toArray());
     if (thrown != null) {
       RuntimeException error = thrown;
       thrown = null;
       throw error;
     }
-    if (answer == -1) {
+    if (answer.longValue() == -1) {
       throw new IllegalStateException(name + " crashes");
     }
     return returned(answer, descriptor.charAt(descriptor.indexOf(')') + 1));
@@ -161,23 +154,23 @@ final class Arm64Jni {
     if (argument instanceof Boolean) {
       return (Boolean) argument ? 1 : 0;
     }
-    return argument instanceof Number ? argument : argument == null ? 0L : (Long) reference(argument);
+    return argument instanceof Number ? argument : abi.word(argument == null ? 0 : reference(argument));
   }
 
-  private Object returned(long answer, char type) {
+  private Object returned(Number answer, char type) {
     switch (type) {
       case 'V':
         return null;
       case 'Z':
-        return (answer & 255) != 0;
+        return (answer.intValue() & 255) != 0;
       case 'I':
-        return (int) answer;
-      case 'J':
-        return answer;
+        return answer.intValue();
+      case 'J': // addresses alone
+        return abi.word(answer);
       case 'F':
         return library.returnedFloat();
       default:
-        return object(answer);
+        return object(answer.intValue());
     }
   }
 }

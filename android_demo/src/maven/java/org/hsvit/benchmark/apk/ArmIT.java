@@ -21,29 +21,41 @@ import org.hsvit.benchmark.bundle.Part;
 import org.hsvit.benchmark.measure.ModelException;
 import org.hsvit.benchmark.measure.Preparation;
 import org.hsvit.benchmark.measure.Runner;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.Test;
+import org.junit.runner.RunWith;
+import org.junit.runners.Parameterized;
+import org.junit.runners.Parameterized.Parameter;
+import org.junit.runners.Parameterized.Parameters;
 
-/** The outputs of the models in the APK, run as the app does, on an emulated ARM CPU, are correct. */
-public final class Arm64IT {
+/** The outputs of the models in the APK, run as the app does, on emulated ARM CPUs, are correct. */
+@RunWith(Parameterized.class)
+public final class ArmIT {
   /** More of them are left out, as an emulated inference may take seconds. */
   private static final int IMAGES = Integer.getInteger("emulated.images");
 
   /** Larger models are left out, and the build says so. */
   private static final long LARGEST = Long.getLong("emulated.megabytes") * 1_000_000;
 
-  private static Apk apk;
-  private static Arm64Library library;
-
-  @BeforeClass
-  public static void open() throws Exception {
-    apk = new Apk(System.getProperty("apk"));
-    library = new Arm64Library(apk.entry("lib/arm64-v8a/libtensorflowlite_jni.so"));
+  @Parameters(name = "{0}")
+  public static Abi[] abis() {
+    return Abi.values();
   }
 
-  @AfterClass
-  public static void close() throws Exception {
+  @Parameter public Abi abi;
+
+  private Apk apk;
+  private ArmLibrary library;
+
+  @Before
+  public void open() throws Exception {
+    apk = new Apk(System.getProperty("apk"));
+    library = new ArmLibrary(abi, apk.entry("lib/" + abi.folder + "/libtensorflowlite_jni.so"));
+  }
+
+  @After
+  public void close() throws Exception {
     library.close();
     apk.close();
   }
@@ -64,7 +76,7 @@ public final class Arm64IT {
           check(model, right[i], i, runner.run(Preparation.prepare(picture, model)));
         }
       } catch (ModelException error) {
-        fail("on ARM " + error.getMessage());
+        fail("on " + abi + " " + error.getMessage());
       }
     }
   }
@@ -80,7 +92,7 @@ public final class Arm64IT {
         try (Runner runner = library.open(cut.model, apk)) {
           runner.run(null);
         } catch (ModelException error) {
-          fail("on ARM " + error.getMessage());
+          fail("on " + abi + " " + error.getMessage());
         }
       }
     }
@@ -94,7 +106,7 @@ public final class Arm64IT {
         notes.append(
             String.format(
                 Locale.ROOT,
-                "note: %s was NOT run by the ARM library: its %d MB would take long, -Demulated.megabytes=%d does it%n",
+                "note: %s was NOT run by the ARM libraries: its %d MB would take long, -Demulated.megabytes=%d does it%n",
                 model.file,
                 model.bytes / 1_000_000,
                 model.bytes / 1_000_000 + 1));
@@ -103,7 +115,7 @@ public final class Arm64IT {
     Files.writeString(Path.of(System.getProperty("emulation.notes")), notes);
   }
 
-  private static void check(ModelFile model, float[] right, int image, float[] row) {
+  private void check(ModelFile model, float[] right, int image, float[] row) {
     assertEquals(model.file, right.length, row.length);
     for (Part part : model.parts) {
       Double limit = model.reference.limits[model.parts.indexOf(part)];
@@ -112,8 +124,9 @@ public final class Arm64IT {
           fail(
               String.format(
                   Locale.ROOT,
-                  "%s gives wrong outputs on ARM for image %d: %s %s; correct is %s within %s",
+                  "%s gives wrong outputs on %s for image %d: %s %s; correct is %s within %s",
                   model.file,
+                  abi,
                   image,
                   part.name,
                   Arrays.toString(Arrays.copyOfRange(row, part.start, part.end)),

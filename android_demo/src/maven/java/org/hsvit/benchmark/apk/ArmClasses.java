@@ -15,19 +15,19 @@ import org.objectweb.asm.commons.Method;
  * TensorFlow Lite's classes and those of the app that use them, as they are but for native methods, which are
  * calls of an emulated library.
  */
-public final class Arm64Classes extends ClassLoader {
+public final class ArmClasses extends ClassLoader {
   private static final Method CALL = Method.getMethod("Object call(Class, String, String, Object[])");
 
-  private final Arm64Jni jni;
+  private final ArmJni jni;
 
-  Arm64Classes(Arm64Jni jni) {
-    super(Arm64Classes.class.getClassLoader());
+  ArmClasses(ArmJni jni) {
+    super(ArmClasses.class.getClassLoader());
     this.jni = jni;
   }
 
   /** What native methods are replaced by: calls the library of the class's loader. */
   public static Object call(Class<?> type, String method, String descriptor, Object[] arguments) {
-    return ((Arm64Classes) type.getClassLoader()).jni.call(type, method, descriptor, arguments);
+    return ((ArmClasses) type.getClassLoader()).jni.call(type, method, descriptor, arguments);
   }
 
   @Override
@@ -79,7 +79,7 @@ public final class Arm64Classes extends ClassLoader {
       code.push(name);
       code.push(descriptor);
       code.loadArgArray();
-      code.invokeStatic(Type.getType(Arm64Classes.class), CALL);
+      code.invokeStatic(Type.getType(ArmClasses.class), CALL);
       code.unbox(Type.getReturnType(descriptor));
       code.returnValue();
       code.endMethod();
