@@ -99,27 +99,37 @@ web_demo/node_modules/.package-lock.json: web_demo/package.json web_demo/package
 COMPUTING := tests/layers tests/models tests/compression tests/tasks
 # On JAX these are slow tests: most of their time goes by until their models are compiled.
 TRAINING := tests/checkpoints tests/training --ignore=tests/checkpoints/test_reading.py
-ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
-ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
-
-test: setup page-to-test
-	$(ON_TENSORFLOW) -m "not slow" tests
-	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
+# Neighbouring tests stay in one process, where they share what is made for all tests of a file.
+IN_PROCESSES := -m pytest -n 2 --dist worksteal
+ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) $(IN_PROCESSES)
+ON_JAX := KERAS_BACKEND=jax $(IN_VENV) $(IN_PROCESSES)
+# Facts of the phone are tested on older versions of Android, too, each of which takes a while to start.
+NEWEST_ANDROID := -Drobolectric.enabledSdks=35
+OLDER_ANDROIDS := -Dtest=DeviceTest -Drobolectric.enabledSdks=26,29,31,34
+# The app's tests, run by Maven's goals and options $(1).
+define ON_ANDROID
 	@missing=$$($(MISSING_TOOLS)); if [ -z "$$missing" ]; then \
-		echo "the Android app's tests"; $(MAVEN) test $(WITHOUT_COLOURS); \
+		echo "the Android app's tests"; $(MAVEN) $(1) $(WITHOUT_COLOURS); \
 	else \
 		echo "the Android app's tests were NOT RUN: they need$$missing," \
 			"on Debian: apt-get install $(ANDROID_PACKAGES)"; \
 	fi
+endef
+
+test: setup page-to-test
+	$(ON_TENSORFLOW) -m "not slow" tests
+	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
+	$(call ON_ANDROID,test $(NEWEST_ANDROID))
 
 # Without Node, tests of the page are left out, and say so.
 page-to-test:
 	@if $(NODE_IS_NEW); then $(MAKE) --silent web-page; else echo "tests of the page are NOT RUN: $(NODE_NEEDED)"; fi
 
-# Kills and resumes of whole runs, commands from end to end.
+# Kills and resumes of whole runs, commands from end to end, older versions of Android.
 test-slow: setup page-to-test
 	$(ON_TENSORFLOW) -m "slow and not exhaustive" tests
 	$(ON_JAX) -m "not tensorflow and not slow and not once" $(TRAINING)
+	$(call ON_ANDROID,process-test-classes surefire:test@default-test $(OLDER_ANDROIDS))
 
 # All variants of a family, many random models, every damaged bit of a file, whole recipes: before a release.
 test-exhaustive: setup
