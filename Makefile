@@ -59,7 +59,7 @@ apk: setup $(BUNDLE)/bundle.json
 	@missing=$$($(MISSING_TOOLS)); test -z "$$missing" || \
 		{ echo "error: needs$$missing; on Debian: apt-get install $(ANDROID_PACKAGES)"; exit 1; }
 	@rm -f $(APK)
-	@echo "packing the app, and running its models by its ARM library"
+	@echo "packing the app, and running its models by its ARM libraries"
 	@$(MAVEN) verify -DskipUnitTests=true -Dbundle=$(abspath $(BUNDLE)) $(WITHOUT_COLOURS)
 	@echo "wrote $(APK), $$(du -h $(APK) | cut -f 1)"
 
