@@ -5,7 +5,7 @@ from training.configs import dhvt_cifar100
 from training.tabulating.paper import Row, Table
 
 PAPER = "https://arxiv.org/abs/2210.05958"
-NOTES = ("augmentation is DeiT's as far as Keras has it: see training/configs/deit_imagenet.py",)
+NOTES = ("augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says",)
 RECIPES = {"cifar100": dhvt_cifar100.get_config}
 # The ablations begin with ViT-T with 4 heads, as DHVT-T has them, in patches of 4: arguments of DHVT without
 # its parts, and those that bring one of them in.

@@ -22,7 +22,7 @@ def table(number, data, rows):
         paper="https://arxiv.org/abs/2103.10619",
         recipes={name: _RECIPES[name] for name in data},
         rows=tuple(rows),
-        notes=("augmentation is DeiT's as far as Keras has it: see training/configs/deit_imagenet.py",),
+        notes=("augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says",),
         image_size=224,
     )
 
