@@ -99,10 +99,10 @@ web_demo/node_modules/.package-lock.json: web_demo/package.json web_demo/package
 COMPUTING := tests/layers tests/models tests/compression tests/tasks
 # On JAX these are slow tests: most of their time goes by until their models are compiled.
 TRAINING := tests/checkpoints tests/training --ignore=tests/checkpoints/test_reading.py
-# Neighbouring tests stay in one process, where they share what is made for all tests of a file.
-IN_PROCESSES := -m pytest -n 2 --dist worksteal
-ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) $(IN_PROCESSES)
-ON_JAX := KERAS_BACKEND=jax $(IN_VENV) $(IN_PROCESSES)
+ON_TENSORFLOW := KERAS_BACKEND=tensorflow $(IN_VENV) -m pytest -n 2
+ON_JAX := KERAS_BACKEND=jax $(IN_VENV) -m pytest -n 2
+# Neighbouring tests stay in one process, where they share what is made once for a file.
+NEIGHBOURS := --dist worksteal
 # Facts of the phone are tested on older versions of Android, too, each of which takes a while to start.
 NEWEST_ANDROID := -Drobolectric.enabledSdks=35
 OLDER_ANDROIDS := -Dtest=DeviceTest -Drobolectric.enabledSdks=26,29,31,34
@@ -117,8 +117,8 @@ define ON_ANDROID
 endef
 
 test: setup page-to-test
-	$(ON_TENSORFLOW) -m "not slow" tests
-	$(ON_JAX) -m "not tensorflow and not slow and not once" $(COMPUTING)
+	$(ON_TENSORFLOW) $(NEIGHBOURS) -m "not slow" tests
+	$(ON_JAX) $(NEIGHBOURS) -m "not tensorflow and not slow and not once" $(COMPUTING)
 	$(call ON_ANDROID,test $(NEWEST_ANDROID))
 
 # Without Node, tests of the page are left out, and say so.
