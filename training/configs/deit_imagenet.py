@@ -15,6 +15,9 @@ the recipe is that of the models without the token.
 
 from training.configs import hsvit_base
 
+# Of tables that are trained by it.
+NOTE = "augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says"
+
 
 def get_config():
     config = hsvit_base.get_config()

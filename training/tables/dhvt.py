@@ -1,11 +1,11 @@
 """What the tables of DHVT's supplement have in common, https://arxiv.org/abs/2210.05958."""
 
 from hsvit_keras.models.dhvt import PLAIN
-from training.configs import dhvt_cifar100
+from training.configs import deit_imagenet, dhvt_cifar100
 from training.tabulating.paper import Row, Table
 
 PAPER = "https://arxiv.org/abs/2210.05958"
-NOTES = ("augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says",)
+NOTES = (deit_imagenet.NOTE,)
 RECIPES = {"cifar100": dhvt_cifar100.get_config}
 # The ablations begin with ViT-T with 4 heads, as DHVT-T has them, in patches of 4: arguments of DHVT without
 # its parts, and those that bring one of them in.

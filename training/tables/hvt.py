@@ -3,7 +3,7 @@
 FLOPs of the paper are multiply-adds, parameters are in millions. Its CIFAR-100 is enlarged to 224 x 224.
 """
 
-from training.configs import hvt_cifar100, hvt_imagenet
+from training.configs import deit_imagenet, hvt_cifar100, hvt_imagenet
 from training.tabulating.paper import Row, Table
 
 _RECIPES = {"imagenet": hvt_imagenet.get_config, "cifar100": hvt_cifar100.get_config}
@@ -22,7 +22,7 @@ def table(number, data, rows):
         paper="https://arxiv.org/abs/2103.10619",
         recipes={name: _RECIPES[name] for name in data},
         rows=tuple(rows),
-        notes=("augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says",),
+        notes=(deit_imagenet.NOTE,),
         image_size=224,
     )
 

@@ -10,7 +10,7 @@ from training.tabulating.paper import Row, Table
 
 _NOTES = (
     "without the paper's distillation from RegNetY-16GF",
-    "augmentation is that of DeiT's program but for what training/configs/deit_imagenet.py says",
+    deit_imagenet.NOTE,
 )
 _FACTORS = ("d", "h", "e", "r", "I", "p")  # blocks, heads, dim of a head, ratio of the MLP, image, patch
 # Factors, model, FLOPs in 10^9 and top-1 accuracy of what Tables 2 and 13 share.
